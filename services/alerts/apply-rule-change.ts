@@ -19,7 +19,6 @@ export type RuleChange = {
   readonly workspace_id: string;
   readonly alert_id: string;
   readonly after: AlertRuleState;
-  /** Channels with a new target. */
   readonly moved: readonly AlertChannel[];
   /** Their failure history is reset, because a member changed, added, resumed or removed them. */
   readonly renewed: readonly AlertChannel[];
@@ -35,7 +34,6 @@ const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel
 const isSuspended = (rule: AlertRuleState, channel: AlertChannel): boolean =>
   channel !== 'email' && rule !== null && rule.suspended[channel] !== null;
 
-/** Says why `after` does not send on the channel. */
 const cancelReason = (after: AlertRuleState, channel: AlertChannel): string => {
   if (!after || after.status === 'deleted') return RULE_DELETED;
   if (!after.enabled) return RULE_DISABLED;
@@ -71,7 +69,7 @@ export const toFinalRuleState =
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
-/** Applies a part to a page of deliveries. Returns whether there are more. */
+/** Applies a part of a rule change to a page of deliveries. Returns whether there are more. */
 type Step = (client: Transaction, pages: Pages) => Promise<boolean>;
 
 const stepsOf = ({ workspace_id, alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {

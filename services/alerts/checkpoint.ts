@@ -12,7 +12,7 @@ import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-strea
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Another process has moved the checkpoint and leads now; this one starts again from the new checkpoint. */
+/** Thrown when another process has moved the checkpoint and leads now; this one starts again from there. */
 export class CheckpointMoved extends Error {
   constructor() {
     super(

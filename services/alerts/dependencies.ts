@@ -22,7 +22,6 @@ export type AlertsSettings = {
   readonly rulesMax?: number;
 };
 
-/** Lasts from the checkpoint until a failure. */
 export type MatchingSession = {
   /** Its transactions prove the lease of this process. */
   readonly database: Database;

@@ -32,7 +32,6 @@ export const processBatch = async (
     if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
     return;
   }
-  /** The brand of the last event that had too many rules. Its next events have as many. */
   let crowded: string | null = null;
   let rest: readonly FollowedEvent[] = events;
   for (let first = rest[0]; first !== undefined; first = rest[0]) {
@@ -59,7 +58,7 @@ const startEvent = async (
   if (!isLive) await closeAllDue(session, leading);
 };
 
-/** `position`: where the events end. */
+/** `position` is that of the last event. */
 const matchLoaded = async (
   session: MatchingSession,
   events: readonly FollowedEvent[],

@@ -8,13 +8,12 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Rules whose delivery history is cached during a replay. */
 const CACHED_RULES_MAX = 200;
-/** About 200 bytes each. A rule with more is cached alone. */
+/** Deliveries in the cache, about 200 bytes each. A rule with more is cached alone. */
 const CACHED_DELIVERIES_MAX = 100_000;
 
-/** Revision of the `DeliveryQueued` while the delivery is open. */
+/** The revision is that of the `DeliveryQueued` while the delivery is open. */
 type LoggedDelivery = bigint | 'finished';
 
-/** Final state of a rule, and its deliveries. */
 type RuleHistory = {
   readonly rule: AlertRuleState;
   readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
@@ -34,7 +33,7 @@ const readRule = async (
   return rule;
 };
 
-/** True for finished deliveries, by id. */
+/** Returns true for finished deliveries, by id. */
 const readOutcomes = async (eventStore: EventStore, stream: string): Promise<Map<string, boolean>> => {
   const isFinished = new Map<string, boolean>();
   for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
@@ -84,7 +83,7 @@ const readPayload = async (
 
 /** Looks ahead in the log during a replay, to avoid sending finished deliveries again. */
 export type ReplayGuard = {
-  /** State at the end of the log. */
+  /** Returns the state at the end of the log. */
   rule(workspaceId: string, alertId: string): Promise<AlertRuleState>;
   /**
    * Omits deliveries that the log shows as finished, or whose channel is off at its end. An open one keeps its original

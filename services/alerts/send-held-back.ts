@@ -1,10 +1,10 @@
 import { mergeHeldBack } from '#application/delivery-outbox/merging/merge-held-back.ts';
 import type { MatchingSession } from './dependencies.ts';
 
-/** New events do not wait for more messages than these. */
+/** Messages of one call; new events do not wait for more. */
 const MESSAGES_MAX = 20;
 
-/** One message per rule of which few deliveries wait now. */
+/** Sends one message per rule of which few deliveries wait now. */
 export const sendHeldBack = async ({ database, settings }: MatchingSession): Promise<void> => {
   for (let messages = 0; messages < MESSAGES_MAX; messages += 1) {
     const now = settings.clock.now();

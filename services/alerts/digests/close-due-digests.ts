@@ -75,6 +75,5 @@ export const closeAllDue = async (session: MatchingSession, signal: AbortSignal)
   while (progress.digestsDue && digestPace.waitMs() === 0 && !signal.aborted) await closePage(session);
 };
 
-/** At most `limitMs`. */
 export const msUntilDuePage = ({ progress, digestPace }: MatchingSession, limitMs: number): number =>
   progress.digestsDue ? Math.min(limitMs, digestPace.waitMs()) : limitMs;

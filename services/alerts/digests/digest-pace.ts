@@ -1,12 +1,14 @@
 import { MINUTE_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
 
-/** After the end of a period, for any number of digests. */
+/** The digests of a period are sent within this time after its end, however many there are. */
 export const DIGEST_WAIT_MS = 15 * MINUTE_MS;
-/** Per minute, so that alerts and receivers are not held up. More only where digests would be late otherwise. */
+/**
+ * Digests per minute, so that alerts and receivers are not held up. There are more only where digests would be late
+ * otherwise.
+ */
 const DIGESTS_PER_MINUTE = 3_000;
 
-/** A page of digests that begins. */
 export type BegunPage = {
   readonly digests: number;
   /** In milliseconds since 1970. */

@@ -17,7 +17,6 @@ const PAGE_MAX_BYTES = 2 * 1024 ** 2;
 export type DueDigest = {
   readonly alert_id: string;
   readonly cadence: Exclude<AlertCadence, 'instant'>;
-  /** First day of the period. */
   readonly key: string;
   readonly items_total: number;
   readonly as_of: string;
@@ -41,10 +40,8 @@ const COUNT_DUE = `
     (select count(*) from alerting.collected where cadence = 'weekly' and key <= $2)
   )::int as due`;
 
-/** Days of a period. */
 const PERIOD_DAYS = { daily: 1, weekly: 7 } as const;
 
-/** Returns at least one digest. */
 const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
   let deliveries = 0;
   let bytes = 0;
@@ -57,11 +54,10 @@ const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
   return tooMany < 0 ? due : due.slice(0, tooMany);
 };
 
-/** First day of the newest ended period. */
+/** Returns the first day of the newest ended period. */
 const newestDueKey = (cadence: DueDigest['cadence'], logTime: string): string =>
   utcDateOfMs(Date.parse(utcDate(logTime)) - PERIOD_DAYS[cadence] * DAY_MS);
 
-/** Returns the number of digests whose period has ended at this log time. */
 export const countDueDigests = async (database: Database, logTime: string): Promise<number> => {
   const { rows } = await database.query<{ due: number }>({
     name: 'count due digests',

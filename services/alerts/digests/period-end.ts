@@ -20,8 +20,8 @@ export const dayToBegin = ({ progress, settings }: MatchingSession): string | nu
 };
 
 /**
- * Everything in the log is matched, or `PERIOD_WAIT_MS` have passed. Never rejects. False when the signal is aborted
- * before.
+ * Waits until everything in the log is matched, or `PERIOD_WAIT_MS` have passed. Never rejects. False when the signal
+ * is aborted before.
  */
 export const waitForPeriodEnd = async (
   { eventStore, progress, settings }: MatchingSession,

@@ -3,7 +3,6 @@ import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
-/** Rules at one log position, by id and by brand. */
 export type ActiveRules = {
   get(alertId: string): AlertRuleState;
   set(alertId: string, rule: AlertRuleState): void;
@@ -15,7 +14,7 @@ export type ActiveRules = {
  * it.
  */
 export type StoredRules = ActiveRules & {
-  /** False, with nothing loaded, when the brands have more rules in the range than `pairsMax`. */
+  /** Returns false, and loads nothing, when the brands have more rules in the range than `pairsMax`. */
   load(wanted: WantedRules, pairsMax?: number | null): Promise<boolean>;
   /** Call it after `save`. */
   forget(): void;
@@ -24,13 +23,10 @@ export type StoredRules = ActiveRules & {
 
 /** Only rules of `changing` have their `brand_ids`: a rule can have hundreds, and matching needs none. */
 export type WantedRules = {
-  /** Brands whose rules may fire. */
   readonly brandIds?: readonly string[];
   /** Absent: all rules. */
   readonly range?: RuleRange;
-  /** Rules that events of the batch change. */
   readonly changing?: readonly string[];
-  /** Other rules. */
   readonly others?: readonly string[];
 };
 

@@ -6,7 +6,6 @@ import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-even
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Events of the table of brands and social pages. */
 export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
 type BrandRow = {
@@ -68,7 +67,6 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Ma
   );
 };
 
-/** Preloads, so that matching needs no I/O. */
 export const loadBrandContext = async (
   database: Database,
   events: readonly Event[],

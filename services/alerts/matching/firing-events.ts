@@ -4,7 +4,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 
-/** Other events need no rules in memory. */
+/** Types on which rules may fire; other events need no rules in memory. */
 const MAY_FIRE: Readonly<
   Record<(AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent)['type'], boolean>
 > = {

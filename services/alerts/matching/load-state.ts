@@ -60,7 +60,6 @@ export const loadState = async (
   return 0;
 };
 
-/** Loads one event's state with the rules of the range only. */
 export const loadRange = async (
   state: LoadedState,
   event: RecordedEvent,

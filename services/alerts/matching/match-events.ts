@@ -52,7 +52,6 @@ export type Match = {
 
 export type Outcome = {
   readonly matches: Match[];
-  /** Made by the last event taken. Later events need another call. */
   readonly ruleChanges: RuleChange[];
   taken: number;
 };
@@ -71,7 +70,7 @@ export type MatchingState = {
   digestsDue: boolean;
 };
 
-/** Requires workspaces that track the brand. */
+/** Returns only rules of workspaces that track the brand. */
 const firing = (
   { rules, untracked }: MatchingState,
   brandId: string,
@@ -124,7 +123,7 @@ const collect = (
   }
 };
 
-/** Runs once the read model has passed this event. */
+/** The check runs once the read model has passed this event. */
 const scheduleSignalCheck = (
   state: MatchingState,
   { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,

@@ -15,7 +15,6 @@ export type PendingItem = { readonly item: AlertItem | null; readonly source: st
 export type EntryKey = {
   readonly alert_id: string;
   readonly cadence: AlertCadence;
-  /** Brand id of a scan, or first day of a period. */
   readonly key: string;
 };
 
@@ -24,11 +23,9 @@ export type PendingEntry = EntryKey & {
   /** Items in the table; null when not loaded. */
   stored: number | null;
   as_of: string;
-  /** Items that are not yet in the table. */
   fresh: PendingItem[];
 };
 
-/** The alert of a rule on a scan that ended. */
 export type EndedScan = PendingEntry & {
   /** Corrections of this batch withdrew these before the scan ended; later ones do not change it. */
   readonly withdrawn: ReadonlySet<string>;
@@ -47,9 +44,7 @@ export type PendingDigests = {
    * are more than `entriesMax`.
    */
   load(brandIds: readonly string[], range?: RuleRange, entriesMax?: number | null): Promise<boolean>;
-  /** Rules with loaded items of a scan of these brands. */
   alertIdsOf(brandIds: readonly string[]): readonly string[];
-  /** Removes and returns instant alerts. */
   endScan(brandId: string): readonly EndedScan[];
   /** Omits withdrawn items. */
   read(ended: EndedScan): Promise<DeliveryContent>;

@@ -8,9 +8,7 @@ export type NewSignalCheck = {
   readonly position: bigint;
   readonly brand_id: string;
   readonly date: string;
-  /** Recording time of the event. */
   readonly at: string;
-  /** Rules that fired at that log position. */
   readonly alert_ids: readonly string[];
 };
 
@@ -102,7 +100,6 @@ export const readNextCheck = async (database: Database): Promise<SignalCheck | n
   return row ? { ...row, position: BigInt(row.position) } : null;
 };
 
-/** Delays the next attempt of a check that failed. */
 export const postponeCheck = async (
   database: Database,
   { position, page }: SignalCheck,
@@ -115,7 +112,6 @@ export const postponeCheck = async (
   );
 };
 
-/** Removes the row too when it has no more rules. */
 export const removeRules = async (
   client: Transaction,
   { position, page }: SignalCheck,
@@ -132,7 +128,6 @@ export const removeRules = async (
   );
 };
 
-/** Removes all rows of the check. */
 export const removeCheck = async (client: Transaction, { position }: SignalCheck): Promise<void> => {
   await client.query('delete from alerting.signal_look where position = $1', [position]);
 };

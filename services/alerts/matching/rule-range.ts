@@ -18,7 +18,7 @@ const LAST_OF_RANGE = `
       where cadence = 'instant' and key = $1::uuid::text and alert_id > $2 order by alert_id limit $3)
   ) ids order by alert_id offset $3 - 1 limit 1`;
 
-/** At most `rulesMax` rules after an id, and whether they are the last. */
+/** Returns at most `rulesMax` rules after an id, and whether they are the last. */
 export const nextRange = async (
   database: Database,
   brandId: string,

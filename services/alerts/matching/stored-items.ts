@@ -2,7 +2,7 @@ import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { EntryKey } from './pending-digests.ts';
 
-/** Without withdrawn items. `left` also counts those beyond the payload limit. */
+/** Stored items without withdrawn ones. `left` also counts those beyond the payload limit. */
 export type StoredItems = { readonly items: readonly AlertItem[]; readonly left: number };
 
 export const NOTHING_STORED: StoredItems = { items: [], left: 0 };

@@ -5,7 +5,6 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 export type UntrackedBrands = {
   has(workspaceId: string, brandId: string): boolean;
   follow(event: TrackingEvent): void;
-  /** Loads the workspaces that no longer track these brands. */
   load(brandIds: readonly string[]): Promise<void>;
   forget(): void;
   save(client: Transaction): Promise<void>;

@@ -4,7 +4,7 @@ import { PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { EntryKey, PendingEntry } from './pending-digests.ts';
 
-/** More than a week, the longest period of a digest. */
+/** Keeps withdrawals for more than a week, the longest period of a digest. */
 const WITHDRAWN_RETENTION_MS = 8 * DAY_MS;
 /** Items of these rows are serialised together. */
 const ROWS_PER_STATEMENT = 2_000;

@@ -1,6 +1,5 @@
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** The rule was notified of the signal. */
 type Notified = { readonly alert_id: string; readonly signal_id: string };
 
 const keyOf = ({ alert_id, signal_id }: Notified): string => `${alert_id} ${signal_id}`;

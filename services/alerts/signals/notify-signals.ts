@@ -12,15 +12,12 @@ import { deliveriesOf } from '../create-deliveries.ts';
 import { removeCheck, removeRules, type SignalCheck } from '../matching/pending-signal-checks.ts';
 import { markNotified, readNotified } from './notified-signals.ts';
 
-/** Signals of the check's brand and day. */
 export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
 
-/** The rule was not notified of the signal yet. */
 type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
 
-/** Each has a delivery for each channel of its rule. */
+/** Bounds the notices of one transaction. Each has a delivery for each channel of its rule. */
 const NOTICES_MAX = 100;
-/** Pairs of a rule and a signal that are looked at together. */
 const PAIRS_MAX = 10_000;
 
 /** `rulesDone` counts the rules of the check's row that are done with it. */

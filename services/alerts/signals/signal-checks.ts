@@ -13,7 +13,7 @@ import { type FoundSignals, notifySignals } from './notify-signals.ts';
 
 /** Interval of the search for due checks, and of the wait for the read model. */
 const LOOK_MS = 1_000;
-/** Doubles with each failure, up to the longest. */
+/** The wait for a retry doubles with each failure, up to the longest. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
@@ -29,7 +29,6 @@ export type SignalChecks = {
   next(ending: AbortSignal): Promise<FoundSignals | null>;
   /** Throws only when Postgres is gone or the lease is lost. */
   notify(found: FoundSignals): Promise<void>;
-  /** Looks for new checks at once. */
   wake(): void;
 };
 
@@ -37,7 +36,7 @@ export const openSignalChecks = (session: MatchingSession, source: SignalSource)
   const { database, settings } = session;
   const { log } = settings;
   const added = createWakeSignal();
-  /** In a row, of any check. */
+  /** Failures in a row, of any check. */
   let failures = 0;
 
   const failed = async (error: unknown, check: SignalCheck | null): Promise<void> => {

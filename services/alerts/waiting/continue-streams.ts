@@ -11,20 +11,19 @@ import { readRulesThatFired } from './past-rules.ts';
 /** Events read from the log and matched in one transaction. */
 const CONTINUE_EVENTS = 1_000;
 
-/** Bounds the memory. */
 const STREAMS_PER_PAGE = 1_000;
 
 type FirstWaiting = { readonly stream: string; readonly type: string; readonly version: string };
 type WaitingEvent = { readonly revision: string; readonly position: string };
 
-/** Up to the first event that this release does not read. */
+/** Waiting events up to the first that this release does not read. */
 type ReadableEvents = {
   readonly events: readonly FollowedEvent[];
   /** The stream is done up to this revision once they are matched; `null` when nothing is done. */
   readonly upTo: bigint | null;
   /** `null` when the release reads all of these. */
   readonly unreadable: RecordedEvent | null;
-  /** Waiting events that the log no longer has. */
+  /** Number of waiting events that the log no longer has. */
   readonly lost: number;
 };
 
@@ -115,7 +114,7 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
   log.info({ stream }, 'waiting stream continued');
 };
 
-/** By name, after one stream. */
+/** Streams by name, after one stream. */
 const readFirsts = async ({ database }: MatchingSession, after: string): Promise<readonly FirstWaiting[]> => {
   const { rows } = await database.query<FirstWaiting>(
     `select distinct on (stream) stream, type, version from alerting.waiting_event
