@@ -4,10 +4,10 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /** Operators are warned this long before a token ends. */
 const WARNING_DAYS = 10;
-/** A reported usage says nothing any more after this. */
+/** A usage that was reported longer ago says nothing. */
 const USAGE_MS = HOUR_MS;
 
-/** Calls are made, rest after a limit, or the token is refused. */
+/** `open`: calls are made; `shut`: it rests after a limit; `off`: its token is refused. */
 export const ACCOUNT_STATES = ['open', 'shut', 'off'] as const;
 
 export type AccountValidity = {

@@ -8,7 +8,7 @@ export const appsOf = async (database: Database, now: Date): Promise<number> =>
   Math.max(1, (await readLibraryAccounts(database, now)).filter(({ state }) => state !== 'off').length);
 
 export type PlanLimits = {
-  /** Per account: `ADS_ARCHIVE_CALLS_PER_HOUR`. */
+  /** Calls an hour of each account: `ADS_ARCHIVE_CALLS_PER_HOUR`. */
   readonly archiveCallsPerHour: number;
   readonly processes?: number;
   readonly apps?: number;

@@ -7,15 +7,13 @@ import { hasTargets, IDLE_AFTER_MS, SITE_INTERVAL_HOURS } from './target-states.
 
 /** A collector reads these at once: each waits for the pace of its host most of the time. */
 export const CONCURRENT_TARGETS = 16;
-/** Limit of one collector's requests to shops and sites. */
 const CALLS_PER_HOUR = (CONCURRENT_TARGETS * HOUR_MS) / PACE_MS;
 
 type PlannedSource = {
-  /** Assumed for a target that was never read. */
+  /** Requests assumed for a target that was never read. */
   readonly requestsUnknown: number;
-  /** Requests in addition to the stored pages. */
   readonly requestsBesidePages: number;
-  /** Absent: those of the cadence. */
+  /** Hours between two readings; absent: those of the cadence. */
   readonly intervalHours?: number;
 };
 

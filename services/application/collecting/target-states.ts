@@ -5,7 +5,6 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** Without a wish for this long, a target is read every 30 days only: two weekly wishes were missed. */
 export const IDLE_AFTER_DAYS = 14;
 export const IDLE_AFTER_MS = IDLE_AFTER_DAYS * DAY_MS;
-/** Between two scans of a target. */
 export const INTERVAL_HOURS = { daily: 24, weekly: 168 } as const;
 /** 30 days between two readings of a site. */
 export const SITE_INTERVAL_HOURS = 720;

@@ -14,7 +14,6 @@ export const COLLECTOR_KEY = keyFormatOf('svc_collect_');
 export const createCollectorTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.intakeSchema, sql: SCHEMA, fingerprintOn: 'intake' });
 
-/** Authenticated sender of a request to the intake. */
 export type Collector = {
   readonly keyId: string;
   /** Every `collector` of its scans begins with it. */

@@ -7,7 +7,7 @@ export type TaskCounts = {
   readonly done: number;
   readonly failed: number;
   readonly expired: number;
-  /** Brands whose last task failed, and the newest reason. */
+  /** Brands whose last task failed, and the reason of the newest failure. */
   readonly failing: number;
   readonly last_reason: string | null;
 };

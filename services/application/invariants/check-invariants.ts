@@ -2,9 +2,9 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Invariant } from '#projections/queries/invariants.ts';
 
-/** Shown per invariant. */
+/** Violations shown per invariant. */
 const SHOWN_MAX = 10;
-/** Read per invariant; more are counted as this many. */
+/** Violations read per invariant; more are counted as this many. */
 const READ_MAX = 1_000;
 /** Interval of the checks of read models that are behind. */
 const POLL_MS = 500;
@@ -33,7 +33,7 @@ export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures' | 're
 
 export type InvariantsReport = {
   readonly checked_at: string;
-  /** All that could be checked holds. */
+  /** True if all that could be checked holds. */
   readonly holds: boolean;
   /** Brands with a parked or skipped event. */
   readonly left_out: number;
@@ -43,7 +43,7 @@ export type InvariantsReport = {
 type Options = {
   readonly clock: Clock;
   readonly invariants: readonly Invariant[];
-  /** Wait for read models that are behind the log. */
+  /** Milliseconds to wait for read models that are behind the log. */
   readonly waitMs: number;
   /** Violations are looked up again after this: a scan whose events are being appended is not a violation. */
   readonly recheckMs: number;
@@ -101,7 +101,6 @@ type Look = {
   readonly found: ReadonlyMap<string, readonly Violation[]>;
 };
 
-/** Reads all invariants in one snapshot. */
 const look = (database: Database, invariants: readonly Invariant[], options: Options): Promise<Look> =>
   inTransaction(database, async (client) => {
     const names = [...new Set(invariants.flatMap(({ reads }) => reads))];

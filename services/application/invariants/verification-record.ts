@@ -8,7 +8,7 @@ export type VerificationRecord = {
   readonly started_at: string;
   /** `null` while it runs, and after its process was killed. */
   readonly finished_at: string | null;
-  /** Last end with a report; `null` before the first. */
+  /** End of the last verification with a report; `null` before the first. */
   readonly verified_at: string | null;
   /** Report of the last verification that had one. */
   readonly report: InvariantsReport | null;

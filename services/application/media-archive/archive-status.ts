@@ -10,7 +10,7 @@ export const VIDEO_QUOTA_SHARE = 0.9;
 export const ARCHIVE_STATES = ['wanted', 'expiring', 'stored', 'missed', 'refused'] as const;
 export type ArchiveState = (typeof ARCHIVE_STATES)[number];
 
-/** The quota leaves room for these. */
+/** Kinds of files that the quota leaves room for. */
 export type ArchiveRoom = 'all' | 'images' | 'nothing';
 
 export type ArchiveStatus = {

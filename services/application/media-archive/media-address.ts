@@ -13,7 +13,7 @@ export type MediaAddress = {
   readonly url: string;
   /** SHA-256 of the address without its signature: new addresses of a file have the same key. */
   readonly fileKey: string;
-  /** As stated, or else the earliest known end of library addresses. */
+  /** End of the address as stated, or else the earliest known end of library addresses. */
   readonly expiresAt: Date;
   /** Not tried after this time. */
   readonly tryUntil: Date;

@@ -6,7 +6,7 @@ import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
 /** 50 megapixels need up to 400 MB as 16-bit RGBA. */
 export const IMAGE_MAX_PIXELS = 50_000_000;
 
-/** Without the wait for a native thread. A PNG of 50 megapixels took 3 s on a busy machine. */
+/** Limit for one image, without the wait for a native thread. A PNG of 50 megapixels took 3 s on a busy machine. */
 const DECODE_TIMEOUT_SECONDS = 10;
 
 /** Callers bound the number of images. */

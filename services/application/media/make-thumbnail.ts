@@ -1,6 +1,5 @@
 import { faultOfError, type ImageFault, openImage, sizeOfImage } from './image-decoder.ts';
 
-/** Width and height. */
 export const THUMBNAIL_MAX_PIXELS = 320;
 export const THUMBNAIL_MAX_BYTES = 60 * 1024;
 

@@ -1,4 +1,4 @@
-/** Needed by `mediaTypeOf`. */
+/** `mediaTypeOf` needs this many bytes. */
 export const HEAD_BYTES = 64;
 
 export const IMAGE_MAX_BYTES = 20 * 1024 * 1024;
@@ -10,7 +10,7 @@ const image = (contentType: string): MediaType => ({ contentType, maxBytes: IMAG
 const video = (contentType: string): MediaType => ({ contentType, maxBytes: VIDEO_MAX_BYTES });
 
 const PNG = '89504e470d0a1a0a';
-/** Starts an EBML file; its document type tells WebM from other Matroska files. */
+/** First bytes of an EBML file; its document type tells WebM from other Matroska files. */
 const EBML = '1a45dfa3';
 /** Other brands of the container are pictures (HEIC, AVIF) and QuickTime. */
 const MP4_BRAND = /^(isom|iso[2-9]|mp4[12]|avc1|M4V |dash|MSNV|mmp4)$/;

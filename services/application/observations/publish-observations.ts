@@ -7,7 +7,7 @@ import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 import { publishObservation } from '#platform/nats/claim-check.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Equal when the observation is published again. */
+/** The message id is equal when the observation is published again. */
 const messageIdOf = (observation: Observation): string | undefined => {
   if (observation.type === 'creative.file') return hash('sha256', JSON.stringify(observation), 'hex');
   if (!('scan_id' in observation)) return undefined;

@@ -23,9 +23,8 @@ export type Browsers = {
   open(accountId: string, method: SignInMethod): Promise<string>;
   /** Records the use; `null` when the sign-in has ended. */
   find(token: string): Promise<BrowserSignIn | null>;
-  /** Latest first. */
   list(accountId: string): Promise<readonly BrowserSignIn[]>;
-  /** In every process at once. Ids of other members change nothing. */
+  /** Ends the sign-in in every process at once. Ids of other members change nothing. */
   end(accountId: string, signInId: string): Promise<void>;
 };
 

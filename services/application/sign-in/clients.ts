@@ -5,10 +5,10 @@ import type { AppIdentification } from '#contracts/events/workspace/connection.t
 const REDIRECTS_MAX = 10;
 const ADDRESS_MAX_LENGTH = 2_000;
 const NAME_MAX_LENGTH = 200;
-/** RFC 8252, section 7.3. */
+/** Hosts of the member's own computer (RFC 8252, section 7.3). */
 export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:']);
-/** Others are dropped, as RFC 7591 allows. */
+/** Other ways of granting are dropped, as RFC 7591 allows. */
 const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token']);
 
 /** All other fields are dropped, so that none changes what an app may do. */

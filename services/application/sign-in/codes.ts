@@ -3,15 +3,14 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { AddressIndex } from '../vault/address-index.ts';
 import { type SendLimit, takeSend } from './send-limits.ts';
 
-/** Validity of a code. */
 export const CODE_MINUTES = 10;
 /** After this number of wrong codes a new one must be requested. */
 export const CODE_TRIES_MAX = 5;
 const CODE_DIGITS = 8;
 
-/** Per address. */
+/** Requests of codes per address. */
 const OF_ADDRESS: SendLimit = { perHour: 5, perDay: 10 };
-/** Per IP address. An office shares one. */
+/** Requests of codes per IP address. An office shares one. */
 const OF_IP: SendLimit = { perHour: 20, perDay: 480 };
 
 export type CodeRequest = {
@@ -33,7 +32,7 @@ export type CodeChecked =
   | { readonly outcome: 'wrong'; readonly triesLeft: number }
   /** The last try was wrong: the code is withdrawn. */
   | { readonly outcome: 'blocked'; readonly accountId: string; readonly attemptId: string }
-  /** Without a code, or after its use or expiry. */
+  /** No code, or one that was used or has expired. */
   | { readonly outcome: 'none' };
 
 export type Codes = {

@@ -9,7 +9,6 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { sha256Of } from '../access/api-key-format.ts';
 import type { WorkspaceCommands } from '../commands/workspace-commands.ts';
 
-/** Validity of a link. */
 const INVITATION_HOURS = 24;
 /** The browser that used a link can use it again, for people who did not get the reply. Another browser cannot. */
 const SAME_BROWSER_MINUTES = 10;

@@ -33,9 +33,7 @@ export type MemberDirectory = {
   find(accountId: string): Promise<Account | null>;
 };
 
-/** Shown workspaces of a person. */
 const MEMBERSHIPS_MAX = 100;
-/** Members per run that are added to the address index. */
 const FILLED_TOGETHER_MAX = 500;
 
 const MEMBERSHIPS = `

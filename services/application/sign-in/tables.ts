@@ -13,7 +13,6 @@ export const createBrowserSignInTables = async (pool: Database): Promise<void> =
   await installSchema(pool, { lock: ADVISORY_LOCKS.signInSchema, sql: SCHEMA });
 };
 
-/** Maximum rows deleted per statement. */
 const DELETED_TOGETHER_MAX = 10_000;
 
 const DEAD = [

@@ -4,7 +4,6 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { secretContext } from './secret-vault.ts';
 import { decrypt, decryptWithAny, encrypt, masterKeysOf } from './cipher.ts';
 
-/** Maximum rows encrypted again per transaction. */
 const ROWS_PER_TRANSACTION = 500;
 
 export type Rewrapped = { readonly rewrapped: number; readonly already: number };

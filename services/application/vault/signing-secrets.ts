@@ -17,7 +17,6 @@ const LEASE_MS = 300;
  * lease before its reply, and deletes the old one first. Two secrets need the log.
  */
 const LOG_ANSWER_MS = 200;
-/** Workspaces, and secrets, cached per process. */
 const REMEMBERED_MAX = 10_000;
 const SECRET_BYTES = 32;
 /** A secret is read again after a rotation between log and vault, or a slow read. */

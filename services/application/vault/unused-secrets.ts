@@ -2,7 +2,6 @@ import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
 
-/** Workspaces per call. */
 const WORKSPACES_PER_RUN = 100;
 
 /**

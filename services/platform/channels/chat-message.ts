@@ -9,7 +9,7 @@ const TITLE_MAX_CHARACTERS = 400;
 
 type Parts = {
   readonly headline: string;
-  /** Without observed text; may contain a link to the service. */
+  /** Text of the service without observed text; may contain a link to the service. */
   readonly explanation: string | null;
   readonly items: readonly { readonly brand: string; readonly title: string; readonly url: string }[];
   /** Counts the items left out; `null` when there are none. */

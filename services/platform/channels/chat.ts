@@ -34,7 +34,7 @@ const addressOf = (tool: ChatTool, url: string): string =>
 
 const RetryAnswer = z.object({ retry_after: z.number().nonnegative() });
 
-/** As Discord asks in the JSON of a refusal, in seconds; otherwise 0. */
+/** Milliseconds that the JSON of a refusal asks to wait, as Discord does in seconds; otherwise 0. */
 const askedWaitMs = (answer: Buffer | null): number => {
   try {
     const { retry_after } = RetryAnswer.parse(JSON.parse(answer?.toString('utf8') ?? ''));

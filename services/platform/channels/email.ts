@@ -17,9 +17,8 @@ const loadNodemailer = (): typeof Nodemailer => require('nodemailer') as typeof 
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 15_000;
-/** For the whole message: its wait for a connection, and a server that answers byte by byte. */
+/** Limit of a whole message: its wait for a connection, and a server that answers byte by byte. */
 const SEND_TIMEOUT_MS = 60_000;
-/** Connections to the mail server. */
 const SMTP_CLIENTS = 4;
 const MESSAGES_PER_CONNECTION = 100;
 /** SMTP replies from this code on are permanent (RFC 5321, 4.2.1). */

@@ -7,7 +7,7 @@ import { retryAfterMs } from './retry-after.ts';
 
 /** From the start of an attempt to its response headers, with connecting, which has its own limit. */
 export const TOTAL_TIMEOUT_MS = 15_000;
-/** For the response body, which is only recorded: the status alone decides the outcome. */
+/** Limit for reading the response body, which is only recorded: the status alone decides the outcome. */
 const ANSWER_READ_MS = 2_000;
 /** Interim responses (1xx) to one request. A receiver that sends them without end costs time of all endpoints. */
 const INTERIM_MAX = 16;
@@ -67,7 +67,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     timeoutTimer ??= setInterval(checkTimeouts, TIMEOUT_CHECK_MS);
   }
 
-  /** A timeout without response headers, else the end of reading the body. */
+  /** Ends in a timeout without response headers, else with the end of reading the body. */
   endIfLate(nowMs: number): void {
     if (nowMs >= this.#endsMs) this.#abort(this.#status === null ? new TookTooLong() : new EnoughRead());
   }

@@ -1,7 +1,6 @@
 import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 
-/** Further items are only counted. */
 export const ITEMS_NAMED_MAX = 20;
 
 /** Keeps observed text on one line and in reading order, so that it cannot pose as another item. */

@@ -25,7 +25,7 @@ export type SendOutcome = {
   readonly answer: Buffer | null;
   /** Requested by the receiver; `null` when not requested. */
   readonly retry_after_ms: number | null;
-  /** A retry would have the same outcome. */
+  /** True when a retry would have the same outcome. */
   readonly terminal: boolean;
 };
 

@@ -16,9 +16,9 @@ const CONNECTIONS_PER_HOST = 512;
 const KEEP_IDLE_MS = 10_000;
 /** Longest idle time that a server can request. */
 const KEEP_IDLE_MAX_MS = 60_000;
-/** Until the headers, and between parts of the body. Callers have shorter limits of their own. */
+/** Limit until the headers, and between parts of the body. Callers have shorter limits of their own. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Timings of new connections whose request has not started. */
+/** Maximum timings kept of new connections whose request has not started. */
 const FRESH_MAX = 1_000;
 /** A request starts at once, or was cancelled and never reads its timing. */
 const FRESH_MS = 1_000;

@@ -6,9 +6,8 @@ import { REFUSED_RANGES } from './refused-targets.ts';
 
 /** All addresses outside are special (RFC 4291). */
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Embed an IPv4 address, which packets reach and which is therefore checked. */
+/** IPv6 ranges that embed an IPv4 address, which packets reach and which is therefore checked. */
 const CARRIERS = [
-  // IPv4-mapped, RFC 4291.
   { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), at: 12 },
   // NAT64, RFC 6052. The local-use prefix (RFC 8215) leads into a private network and is deliberately absent.
   { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), at: 12 },
@@ -31,7 +30,7 @@ const parse = (text: string): Address | null => {
   return ipaddr.IPv6.isValid(text) && !text.includes('%') ? ipaddr.IPv6.parse(text) : null;
 };
 
-/** The embedded IPv4 address, or the address itself. */
+/** Returns the embedded IPv4 address, or the address itself. */
 const effectiveAddress = (address: Address): Address => {
   if (address instanceof ipaddr.IPv4) return address;
   const bytes = address.toByteArray();

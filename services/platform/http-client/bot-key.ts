@@ -14,7 +14,7 @@ import { secret } from '../settings.ts';
 
 export const KEY_DIRECTORY_PATH = HTTP_MESSAGE_SIGNATURES_DIRECTORY;
 export const KEY_DIRECTORY_TYPE = MediaType.HTTP_MESSAGE_SIGNATURES_DIRECTORY;
-/** Covers one request, and clocks that differ. */
+/** Time for one request, and for clocks that differ. */
 const REQUEST_VALID_MS = 60_000;
 /** Validity of the key directory's signature. */
 export const DIRECTORY_VALID_MS = 300_000;

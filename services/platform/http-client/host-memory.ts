@@ -12,7 +12,6 @@ export type StoredRobots = {
 /** A host that refused is not requested until then. Times are milliseconds since 1970. */
 export type HostRest = {
   readonly untilMs: number;
-  /** In a row. */
   readonly refusals: number;
   readonly reason: string;
 };

@@ -15,7 +15,7 @@ export const CRAWL_DELAY_MAX_MS = 60_000;
 /** Rest after a 429 without a usable `Retry-After`, and at least. */
 const BUSY_REST_MS = HOUR_MS;
 const BUSY_REST_MIN_MS = 60_000;
-/** Refuse this service, and not only one page. */
+/** HTTP statuses that refuse this service, and not only one page. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 423, 430]);
 const REFUSED_REST_MS = DAY_MS;
 /** After this number of refusals in a row the host rests for a week. */

@@ -6,9 +6,9 @@ import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
 import type { Answer } from './request-once.ts';
 import { ROBOTS_MAX_BYTES, type RobotsRules, robotsRulesOf } from './robots-rules.ts';
 
-/** RFC 9309, 2.4. */
+/** A robots.txt applies this long (RFC 9309, 2.4). */
 export const ROBOTS_VALID_MS = DAY_MS;
-/** Retry of a robots.txt that could not be read. */
+/** A robots.txt that could not be read is requested again after this. */
 export const ROBOTS_RETRY_MS = HOUR_MS;
 
 export type RobotsRequest = {

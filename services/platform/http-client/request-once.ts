@@ -4,11 +4,10 @@ import type { Egress } from '../egress/http-client.ts';
 import { BlockedTarget } from '../egress/ssrf-guard.ts';
 import { checkTargetUrl } from '../egress/check-target-url.ts';
 
-/** From connecting to the last byte; a server that sends slowly gets no more. */
+/** Limit from connecting to the last byte; a server that sends slowly gets no more. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const BODY_MAX_BYTES = 8 * 1024 ** 2;
 
-/** A body exceeded its limit. */
 export class BodyTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`The body has more than ${maxBytes} bytes.`);
@@ -23,7 +22,6 @@ export type Answer = {
   readonly body: Buffer;
 };
 
-/** Destination of requests. */
 export type Route = {
   readonly egress: Egress;
   /**

@@ -10,9 +10,9 @@ type RobotsParser = (
 };
 const parseRobots = createRequire(import.meta.url)('robots-parser') as RobotsParser;
 
-/** This service in a robots.txt (RFC 9309, 2.2.1). */
+/** Name of this service in a robots.txt (RFC 9309, 2.2.1). */
 export const ROBOT_NAME = 'ad-intelligence';
-/** RFC 9309, 2.5. */
+/** Limit of RFC 9309, 2.5. */
 export const ROBOTS_MAX_BYTES = 500 * 1024;
 
 /** Each wildcard takes time for each character of an address, and the site chooses both. */

@@ -16,11 +16,10 @@ import { DEFAULT_STREAM_SETTINGS, ensureStreams, type StreamSettings } from './s
 /** Attempts never end, so the process survives restarts of the server. */
 const RECONNECT_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For a publication, or a request about streams and consumers. */
+/** Limit of an answer to a publication, or to a request about streams and consumers. */
 const JETSTREAM_ANSWER_MS = 5_000;
 /** The connection is replaced after this without an answer to a ping; until then publications stay in memory. */
 const SILENCE_MS = 15_000;
-/** Sent in that time. The first answer ends the count. */
 const PINGS = 3;
 
 const TRACEPARENT = 'traceparent';

@@ -24,7 +24,6 @@ export type ObjectStore = {
 const KEY = /^[a-z0-9_-]+(\/[a-z0-9_-]+)*(\.[a-z0-9]+)?$/;
 const KEY_MAX_LENGTH = 500;
 
-/** Throws when the key is invalid. */
 export const assertObjectKey = (key: string): string => {
   if (key.length > KEY_MAX_LENGTH || !KEY.test(key)) throw new Error(`Invalid object key: ${key}`);
   return key;

@@ -19,7 +19,6 @@ const ATTEMPTS_MAX = 5;
 /** Each answer being read holds a connection; further requests wait in the client. */
 const SOCKET_CLIENTS = 256;
 const PART_BYTES = 8 * 1024 * 1024;
-/** Bounds the parts of one upload in memory. */
 const PARTS_AT_ONCE = 2;
 
 /**

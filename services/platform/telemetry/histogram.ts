@@ -4,7 +4,7 @@ export type Observe = (value: number) => void;
 
 type Series = {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** Per bucket, not cumulative; the last counts values above the last bound. */
+  /** Counts per bucket, not cumulative; the last counts values above the last bound. */
   readonly counts: Float64Array;
   sum: number;
 };

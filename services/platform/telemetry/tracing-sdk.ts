@@ -26,7 +26,7 @@ const EXPORT_EVERY_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
 /** Further spans are dropped while the receiver is unavailable. */
 const QUEUED_SPANS_MAX = 4_096;
-/** Last export at shutdown, within its eight seconds. */
+/** Limit of the last export at shutdown, within its eight seconds. */
 const FLUSH_LIMIT_MS = 2_000;
 
 const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
