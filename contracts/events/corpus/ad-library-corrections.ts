@@ -42,7 +42,7 @@ export type AdLook = {
   readonly observed_at: string;
   readonly kind: 'running' | 'ended' | 'absent';
   readonly shown?: ShownFields;
-  /** Shown by an earlier look, not by this one. Absent: none, also in older releases. */
+  /** Fields that an earlier look showed and this one did not. Absent: none; older releases recorded none. */
   readonly blank?: readonly BlankField[];
 };
 

@@ -36,7 +36,7 @@ export type CodeChecked =
   | { readonly outcome: 'none' };
 
 export type Codes = {
-  /** Also for an unknown address, so that the caller learns from the directory only. */
+  /** Issues a code for any address; only the directory tells whether it is known. */
   issue(request: CodeRequest): Promise<CodeSent>;
   /** Costs a try. The right code is accepted once, also by two requests at once. */
   check(browserHash: string, code: string): Promise<CodeChecked>;

@@ -12,7 +12,7 @@ import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
 
 /** A longer `Crawl-delay` counts as this. */
 export const CRAWL_DELAY_MAX_MS = 60_000;
-/** Rest after a 429 without a usable `Retry-After`, and at least. */
+/** Shortest rest after a 429, also without a usable `Retry-After`. */
 const BUSY_REST_MS = HOUR_MS;
 const BUSY_REST_MIN_MS = 60_000;
 /** HTTP statuses that refuse this service, and not only one page. */
