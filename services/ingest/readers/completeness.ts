@@ -5,8 +5,8 @@ import type { VerdictRecord } from './record.ts';
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /**
- * Members of an envelope by what they say about its list. Names are compared without case and separators. Except for
- * `status` and `whole`, a member says it when its value is neither blank, `false` nor 0.
+ * Members of an envelope that say something about its list. Except for `status` and `whole`, `false`, 0 and blanks do
+ * not.
  */
 const SIGNS = {
   more: words(`hasnextpage hasmore hasnext hasmoreresults morepages moreresults moreavailable truncated partial ispartial
@@ -38,14 +38,12 @@ const SIGN_OF = new Map(
   (Object.keys(SIGNS) as Sign[]).flatMap((sign) => [...SIGNS[sign]].map((name) => [name, sign] as const)),
 );
 
-/** Members that describe the list of their envelope. Signs are looked for inside of them. */
 const DESCRIBING =
   words(`paging pagination pageinfo cursors links meta metadata searchmetadata searchparameters searchparams
   searchinformation searchinfo request response query params parameters filter filters variables input summary info`);
 const DEPTH_MAX = 4;
-/** Values of a filter that leave nothing out. */
 const NO_FILTER = words('all any ["all"]');
-/** Total of the library that stands for "over 50,000". */
+/** The library's total for "over 50,000". */
 const TOTAL_UNKNOWN = 50_001;
 
 const isBlank = (value: unknown): boolean =>
@@ -60,13 +58,12 @@ const isFilter = (value: unknown): boolean =>
   !isBlank(value) &&
   !NO_FILTER.has((typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase());
 
-/** Returns the parameters of an address of the library or its API. Empty for another text. */
 const parametersOf = (text: unknown): readonly (readonly [string, string])[] =>
   typeof text === 'string' && /^https?:.*(ads\/library|ads_archive)/.test(text) && URL.canParse(text)
     ? [...new URL(text).searchParams]
     : [];
 
-/** Returns the country to which an address of the library limits its search. `null` when it names none. */
+/** Country to which an address limits its search. */
 export const countryIn = (address: unknown): string | null =>
   parametersOf(address).find(([name, value]) => name === 'country' && /^[A-Z]{2}$/.test(value))?.[1] ?? null;
 
@@ -85,7 +82,6 @@ function* signsIn(object: JsonObject, at: string, depth: number): Generator<Foun
   }
 }
 
-/** Yields the filters in the parameters of an address. Its other parameters are about one page of results. */
 function* signsInAddress(address: unknown, path: string): Generator<Found> {
   for (const [name, value] of parametersOf(address)) {
     const sign = name === 'id' ? 'filter' : SIGN_OF.get(name.toLowerCase().replaceAll(/[^a-z]/g, ''));
@@ -94,28 +90,20 @@ function* signsInAddress(address: unknown, path: string): Generator<Found> {
   }
 }
 
-/** Words of a source about one part: a social page or a search. */
 type Part = {
-  /** Number of rows of ads. */
   rows: number;
-  /** The page of all ads. `null` when they are of several, or of an unknown one. */
   page?: string | null;
-  /** The last claim, and the member that makes it. */
   claim?: { readonly by: string; readonly complete: boolean };
   total?: number;
 };
 
-/** Members of a page of results that lead to further ones. */
+/** Members of a reply that lead to further results. */
 type PageEnd = { readonly more: string | null; readonly cursor: string | null };
 
-/**
- * Collects a source's own claims that it is complete, one per part, and what the source says against them. The last claim
- * of a part counts. The source is complete only when all parts are, and nothing speaks against it.
- */
+/** A source is complete when the last claim of each part says so, and nothing speaks against it. */
 export class Completeness {
   readonly #readsCountry: boolean;
   readonly #parts = new Map<string, Part>();
-  /** By number of enclosing objects: what the last envelope, with those inside of it, says about a next page. */
   readonly #ends: PageEnd[] = [];
   /** The largest count of ads and the smallest limit that the source names. */
   #count = { path: '', size: 0 };
@@ -125,25 +113,23 @@ export class Completeness {
   #allEnded = true;
   #hasPaging = false;
   #namesPages = false;
-  /** True when a page of results had a link to the next one, so that the last one would have it too. */
+  /** A page of results linked to the next, so that the last one would have a link too. */
   #keepsNext = false;
 
-  /** `readsCountry`: the reader restricts the scan to the country that the source names, which is then no doubt. */
+  /** `readsCountry`: the reader restricts the scan to the source's country, which is then no doubt. */
   constructor({ readsCountry = false } = {}) {
     this.#readsCountry = readsCountry;
   }
 
-  /** Records the claim of a part. `by`: the member that makes it. */
   claim(part: string, by: string, complete: boolean): void {
     this.#part(part).claim = { by, complete };
   }
 
-  /** Doubts the claims. Then only the caller can declare the source complete. */
+  /** After a doubt only the caller can declare the source complete. */
   doubt(reason: string): void {
     this.#doubt ??= reason;
   }
 
-  /** Counts a row of an ad for its part. */
   ad(name: string, { page_id, is_active }: Pick<ObservedAd, 'page_id' | 'is_active'>): void {
     const part = this.#part(name);
     part.rows += 1;
@@ -151,19 +137,16 @@ export class Completeness {
     this.#allEnded &&= is_active === false;
   }
 
-  /** Sets the number of ads that the source says a part has. */
   total(name: string, path: string, total: number): void {
     const part = this.#part(name);
     if (part.total !== undefined && part.total !== total) this.doubt(`${path} has several values`);
     part.total = Math.max(total, part.total ?? 0);
   }
 
-  /** Doubts the claims when an address names a filter. */
   address(path: string, address: unknown): void {
     for (const found of signsInAddress(address, path)) this.#filter(found);
   }
 
-  /** Reads the signs of an envelope. `name`: its part, `null` if unknown. `depth`: number of objects that enclose it. */
   envelope(name: string | null, value: JsonObject, depth: number): void {
     let more: string | null | undefined;
     let cursor: string | null = null;
@@ -210,7 +193,6 @@ export class Completeness {
       this.doubt(`${path} limits the search`);
   }
 
-  /** Returns the verdict, after all records. */
   verdict(): VerdictRecord {
     const parts = [...this.#parts.values()];
     return {

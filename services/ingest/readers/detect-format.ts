@@ -11,26 +11,22 @@ import { openSource, type Source } from './parsing/open-source.ts';
 import { isTaxonomyLine } from './formats/taxonomy-text.ts';
 import { areUnlike, formatOfEnvelope, formatOfRecord, recordPaths } from './shapes/record-format.ts';
 
-/** Maximum records and bytes read to detect a format. Several records, because the first may be broken or too long. */
+/** Several records, because the first may be broken or too long. */
 const RECORDS_CHECKED_MAX = 50;
 const BYTES_CHECKED_MAX = 64 * 1024 * 1024;
-/** Maximum depth at which an envelope is searched for one of a known format. */
 const ENVELOPES_MAX = 8;
 
-/** The detected format, or the reason why it is unknown. */
 export type Detected =
   | { readonly format: FormatName }
   | { readonly unknown: string; readonly advice: string };
 
 const CHOOSE_FORMAT = `set --format to one of ${FORMATS.join(', ')}`;
 
-/** Formats that a spreadsheet can have. The other ones are texts. */
 const SHEET_FORMATS: readonly FormatName[] = ['ads-archive-csv', 'rank-list', 'mapped-csv'];
 
 /**
- * Detects the format of a file by its content, never by its name. `mapping`: the format of the mapping, if any; every
- * file of the mapping's syntax then has this format. `chosen`: the format of --format, for which only the kind of the
- * content is checked.
+ * By content, never by file name. `mapping` decides for files of its syntax; `chosen` (--format) checks only the
+ * content's kind.
  */
 export const detectFormat = async (
   path: string,
@@ -59,7 +55,6 @@ export const detectFormat = async (
   return detectJson(reopened);
 };
 
-/** Returns the first text of a source that is not blank. */
 const firstText = async (source: Source): Promise<string> => {
   for await (const chunk of source.chunks()) {
     const text = chunk
@@ -112,11 +107,9 @@ const detectSheet = async (
     : detected;
 };
 
-/** Returns true when the first line that is neither blank nor a comment is a taxonomy line. */
 const isTaxonomyText = (text: string): boolean =>
   isTaxonomyLine(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '');
 
-/** Limits a source to its first `BYTES_CHECKED_MAX` bytes. */
 const firstBytes = (source: Source): Source => ({
   ...source,
   chunks: async function* () {
@@ -143,7 +136,6 @@ const detectCsv = async (source: Source): Promise<Detected> => {
   return { unknown: 'has no row', advice: 'remove it, or export it again' };
 };
 
-/** Texts that are no table, by their first line. */
 const OTHER_TEXTS = [
   [
     /^(?:error\b(?!,)|\d{3} [A-Z]|too many|rate.?limit|unauthori[sz]ed|forbidden|access denied|not found|bad gateway|service unavailable|internal server)/i,
@@ -158,7 +150,6 @@ const OTHER_TEXTS = [
 ] as const;
 const LINE_SHOWN_MAX = 200;
 
-/** Names why the rows of a file are of no known format, by the first one. */
 const unknownText = (line: string, columns: readonly string[]): Detected => {
   const shown = JSON.stringify(line.slice(0, LINE_SHOWN_MAX));
   const [, is, advice] = OTHER_TEXTS.find(([first]) => first.test(line)) ?? [];
@@ -175,7 +166,7 @@ const unknownText = (line: string, columns: readonly string[]): Detected => {
 
 const detectJson = async (source: Source): Promise<Detected> => {
   const found = new Map<FormatName, string>();
-  // The first value with records decides. All places of it are compared, because a file may have records of two shapes.
+  // The first value with records decides, by all its places: a file may have records of two shapes.
   const find = (value: JsonObject): readonly string[] =>
     found.size > 0
       ? ['']
@@ -204,7 +195,6 @@ const severalFormats = (found: ReadonlyMap<FormatName, string>): Detected => ({
   advice: 'import it once for each of them with --format, or split it',
 });
 
-/** Returns the format of the first envelope in a value. `null` when there is none. */
 const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
   const own = formatOfEnvelope(value);
   if (own !== null || depth > ENVELOPES_MAX) return own;
@@ -217,7 +207,6 @@ const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
 
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-/** Names why no record of a file is of a known format, by its first value. */
 const unknownJson = (first: JsonEntry | null): Detected => {
   if (first === null)
     return { unknown: 'has no JSON record: its list is empty, or has no objects', advice: 'export it again' };

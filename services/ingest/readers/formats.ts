@@ -10,7 +10,6 @@ import { readTechnologiesJson } from './formats/technologies-json.ts';
 import { readWeb2024 } from './formats/web-2024.ts';
 import { readWebGraphql } from './formats/web-graphql.ts';
 
-/** Formats of library scans whose reader needs no mapping. */
 export const READERS = {
   'ads-archive-json': { read: readAdsArchiveJson, collector: 'ads-archive-api', syntax: 'json' },
   'ads-archive-csv': { read: readAdsArchiveCsv, collector: 'ads-archive-csv', syntax: 'csv' },
@@ -23,7 +22,6 @@ export const READERS = {
 
 export type PlainFormat = keyof typeof READERS;
 
-/** Formats of side files (files without library scans), and the options that their files require. */
 export const SIDE_READERS = {
   'rank-list': { read: readRankList, needs: { brand: false } },
   'storefront-json': { read: readStorefrontJson, needs: { brand: true } },
@@ -33,7 +31,7 @@ export const SIDE_READERS = {
 
 export type SideFormat = keyof typeof SIDE_READERS;
 
-/** All formats. `mapped-csv` and `mapped-json` require a mapping file; `observations` are this service's own observations. */
+/** `mapped-csv` and `mapped-json` require a mapping file; `observations` are this service's own. */
 export const FORMATS = [
   ...(Object.keys(READERS) as PlainFormat[]),
   ...(Object.keys(SIDE_READERS) as SideFormat[]),

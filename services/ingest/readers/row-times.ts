@@ -1,19 +1,15 @@
 import { type ScanKey, withCountries } from './scan-key.ts';
 
-/** Rows whose times lie at most this far apart are of one scan. */
+/** Rows of one scan lie at most this far apart. */
 export const SCAN_MAX_MS = 6 * 60 * 60 * 1_000;
 
 type Span = { from: number; to: number };
 
-/**
- * Finds the scans of a file by the times of its rows. The rows of a brand are one scan, at its newest time, when their
- * times lie at most `SCAN_MAX_MS` apart. Otherwise they are several, each of rows that lie so close together. The times are
- * kept as one span for each `SCAN_MAX_MS`, so that memory does not grow with the rows.
- */
+/** Groups rows of a brand into scans, each at its newest time. One span per `SCAN_MAX_MS` bounds the memory. */
 export class RowTimes {
   readonly #byRow: boolean;
   readonly #spans = new Map<string, Map<number, Span>>();
-  /** Spans of the scans of each brand. Empty while each brand has one scan. */
+  /** Empty while each brand has one scan. */
   #scans = new Map<string, readonly Span[]>();
 
   /** `byRow`: each time is a scan of its own. */
@@ -21,7 +17,7 @@ export class RowTimes {
     this.#byRow = byRow;
   }
 
-  /** Adds the time of a row, and returns the key of its scan. Its time is empty while the brand has one scan. */
+  /** The key has no time while the brand has one scan. */
   scanOf(row: ScanKey): ScanKey {
     if (this.#byRow) return row;
     const time = Date.parse(row.scannedAt);
@@ -34,7 +30,7 @@ export class RowTimes {
     return withCountries({ ...row, scannedAt: scan === undefined ? '' : isoOf(scan.to) }, row.countries);
   }
 
-  /** Separates the scans after a pass over all rows. Returns true when the pass must be repeated with them. */
+  /** True when the pass must be repeated with the separated scans. */
   separate(): boolean {
     if (this.#scans.size > 0) return false;
     const scans = [...this.#spans].map(([brand, spans]) => [brand, joined([...spans.values()])] as const);
@@ -43,7 +39,6 @@ export class RowTimes {
     return true;
   }
 
-  /** Returns the key with the time of the scan. Final after all rows. */
   timed(key: ScanKey): ScanKey {
     if (key.scannedAt !== '') return key;
     const spans = [...(this.#spans.get(key.brandDomain)?.values() ?? [])];

@@ -1,19 +1,15 @@
 import { ObservedDomain, Timestamp } from '#contracts/values/primitives.ts';
 import { RecordFault, type ScanHints } from './record.ts';
 
-/** Key of the scan that a record belongs to. */
 export type ScanKey = {
-  /** Equal for records of the same scan within a file. */
   readonly id: string;
   readonly brandDomain: string;
   readonly brandName: string | null;
-  /** ISO 8601 in UTC with milliseconds. */
   readonly scannedAt: string;
-  /** Sorted country codes or `ALL`. Empty when the record has no country; the first pass then assigns one. */
+  /** Sorted, or `ALL`. Empty when the record has none; the first pass then assigns one. */
   readonly countries: readonly string[];
 };
 
-/** Scan fields from the options and the file name. Brand and countries override those of a record. */
 export type ScanDefaults = {
   readonly brandDomain: string | null;
   readonly brandName: string | null;
@@ -21,20 +17,14 @@ export type ScanDefaults = {
   readonly times: ScanTimes;
 };
 
-/** Sources of a scan time apart from the record itself. Timestamps are ISO 8601 in UTC. */
 export type ScanTimes = {
-  /** Time of --scanned-at. */
   readonly option: string | null;
-  /** Time in the name of the file. */
   readonly fileName: string | null;
-  /** Offset from UTC, such as +05:30, for times without a zone. `null` when such times are refused. */
+  /** For times without a zone. `null` when such times are refused. */
   readonly utcOffset: string | null;
 };
 
-/**
- * Returns the domain that identifies a brand: lower case, in ASCII, without scheme, `www.`, port and path. `null` when
- * the text is not a domain.
- */
+/** Lower case, in ASCII, without scheme, `www.`, port and path. `null` when the text is not a domain. */
 export const brandDomainOf = (text: string): string | null => {
   const host = text
     .trim()
@@ -47,13 +37,9 @@ export const brandDomainOf = (text: string): string | null => {
 
 const ZONED = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/;
 const ZONELESS = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/** Unix time in seconds or milliseconds. */
 const UNIX_TIME = /^\d{10}(\d{3})?$/;
 
-/**
- * Returns a date and time with zone, or a Unix time, as ISO 8601 in UTC. A text without zone is read with `utcOffset`.
- * `null` when zone and offset are both missing, or when the text is not a timestamp.
- */
+/** ISO 8601 in UTC. `null` when the time is invalid, or neither it nor `utcOffset` gives a zone. */
 export const timestampOf = (text: string, utcOffset: string | null = null): string | null => {
   const trimmed = text.trim();
   const time = UNIX_TIME.test(trimmed)
@@ -80,10 +66,9 @@ export const NO_TIME = {
     'or write the time into the file name, such as shop-2026-01-31T0800Z.json',
 } as const;
 
-/** Names of the column or JSON member with the scan time of a record, in order of precedence. */
+/** In order of precedence. */
 const SCAN_TIME_NAMES = ['scraped_at', 'scanned_at', 'collected_at'] as const;
 
-/** Returns the scan time that a record has itself. `null` when it has none. */
 export const ownScanTime = (fields: { readonly [name: string]: unknown }): string | null => {
   for (const name of SCAN_TIME_NAMES) {
     const value = fields[name];
@@ -93,10 +78,7 @@ export const ownScanTime = (fields: { readonly [name: string]: unknown }): strin
   return null;
 };
 
-/**
- * Returns the scan time of a record: --scanned-at, else the record's own time, else the time in the file name. Throws
- * `RecordFault` when there is none, or the record's own is not a timestamp.
- */
+/** Order: --scanned-at, the record, the file name. Throws `RecordFault` without a valid one. */
 export const scanTimeOf = ({ option, fileName, utcOffset }: ScanTimes, own: string | null): string => {
   if (option !== null) return option;
   if (own === null && fileName === null) throw new RecordFault(NO_TIME.what, NO_TIME.advice);
@@ -108,10 +90,6 @@ export const scanTimeOf = ({ option, fileName, utcOffset }: ScanTimes, own: stri
   );
 };
 
-/**
- * Returns the scan key of a record, from the file's defaults and the record's hints. Throws `RecordFault` when neither
- * has a valid brand domain, or neither has a valid time.
- */
 export const scanKeyOf = (defaults: ScanDefaults, hints: ScanHints): ScanKey => {
   const brandText = defaults.brandDomain ?? hints.brandDomain;
   const brandDomain = brandText === null ? null : brandDomainOf(brandText);

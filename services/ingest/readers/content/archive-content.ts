@@ -4,14 +4,12 @@ import { isWorkbook } from './xlsx-workbook.ts';
 
 const SAVE_WORKBOOK = 'open it and save it as XLSX or CSV';
 
-/** Parts by which other archives than XLSX are recognized. */
 const OTHER_ARCHIVES: readonly { readonly part: RegExp; readonly is: string; readonly advice: string }[] = [
   { part: /^xl\/workbook\.bin$/, is: 'is a binary Excel workbook (XLSB)', advice: SAVE_WORKBOOK },
   { part: /^content\.xml$/, is: 'is an OpenDocument file (ODS or ODT)', advice: SAVE_WORKBOOK },
   { part: /^word\//, is: 'is a Word document, not an export', advice: 'export the ads as JSON, CSV or XLSX' },
 ];
 
-/** Returns the kind of a ZIP archive: a spreadsheet, or what else it is. */
 export const archiveContentOf = async (path: string): Promise<SourceContent> => {
   try {
     using archive = await XlsxArchive.open(path);

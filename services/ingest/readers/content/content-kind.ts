@@ -1,24 +1,18 @@
-/** The kind of a file's content, which its first bytes show. The file name does not matter. */
 export type ContentKind =
   | { readonly kind: 'zip archive' }
   | { readonly kind: 'text' | 'html page' }
-  /** A file that no reader accepts. `is` completes "is …". */
+  /** `is` completes "is …". */
   | { readonly kind: 'other'; readonly is: string; readonly advice: string };
 
-/** The kind of a file's content after its archive has been examined. */
 export type SourceContent = Exclude<ContentKind, { kind: 'zip archive' }> | { readonly kind: 'spreadsheet' };
 
-/** Number of first bytes that are examined. */
 export const HEAD_BYTES = 1_024;
 
 const EXPORT_AS_TEXT = 'export the ads as JSON, CSV or XLSX';
 const UNPACK = 'unpack it and import the files that it contains';
 const SAVE_WORKBOOK = 'open it and save it as XLSX or CSV';
 
-/**
- * First bytes of file formats, in Latin-1. `at`: offset of the bytes. `isText`: the bytes that follow can be text; for
- * other formats, a file of text that begins alike is text.
- */
+/** First bytes in Latin-1. `isText`: any bytes may follow; for other formats, a text that begins alike is text. */
 const SIGNATURES: readonly {
   readonly bytes: string;
   readonly at?: number;
@@ -52,7 +46,6 @@ const SIGNATURES: readonly {
 const ZIP_SIGNATURES = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 const NOT_UTF_8 = { is: 'is not UTF-8 text', advice: 'save it as UTF-8' } as const;
 
-/** Returns the kind of a file by its first bytes. */
 export const contentKindOf = (head: Buffer): ContentKind => {
   const bytes = head.subarray(0, HEAD_BYTES).toString('latin1');
   if (ZIP_SIGNATURES.some((signature) => bytes.startsWith(signature))) return { kind: 'zip archive' };
@@ -66,14 +59,14 @@ export const contentKindOf = (head: Buffer): ContentKind => {
   return textKindOf(head.subarray(0, HEAD_BYTES).toString('utf8'));
 };
 
-/** Maximum bytes of a UTF-8 character. The last one of the head can be cut off. */
+/** The last UTF-8 character of the head may be cut off. */
 const CHARACTER_BYTES_MAX = 4;
 const isUtf8Text = (head: Buffer): boolean => {
   const text = head.toString('utf8');
   return !text.slice(0, -CHARACTER_BYTES_MAX).includes('\uFFFD') && !text.includes('\u0000');
 };
 
-/** Maximum share of control characters in a text. A text with a single NUL is refused by its record. */
+/** A text with a single NUL is refused by its record. */
 const CONTROL_SHARE_MAX = 1 / 32;
 const isMostlyText = (head: Buffer): boolean =>
   head.filter((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0d].includes(byte)).length <

@@ -3,19 +3,13 @@ import { isObject } from '#domain/shapes/json-object.ts';
 import { plainText } from '../parsing/html-text.ts';
 import { parseJson } from '../parsing/json-value.ts';
 
-/** Maximum characters of one data block in a page. */
 const BLOCK_MAX_CHARACTERS = 64 * 1024 * 1024;
-/** Maximum characters of an opening tag. */
 const TAG_MAX_CHARACTERS = 4 * 1024;
-/** Maximum depth at which a data block is searched for results. */
 const DEPTH_MAX = 64;
-/** Member that has the result pages of the library, with `edges`. */
 const RESULTS = 'search_results_connection';
 
-/** Maximum characters of a page in which its title and the signs of its kind are searched. */
 const HEAD_MAX_CHARACTERS = 1024 * 1024;
 const TITLE_MAX_CHARACTERS = 100;
-/** Signs of pages without results, with what they are. The first that a page has counts. */
 const PAGES = [
   [/<input\b[^>]*\btype\s*=\s*["']?password\b/i, 'is a login page'],
   [
@@ -24,7 +18,7 @@ const PAGES = [
   ],
 ] as const;
 
-/** Comment of a browser with the address of the page, which may name a filter of the results. */
+/** A browser's comment with the address of the page, which may name a filter of the results. */
 const SAVED_FROM = /<!-- saved from url=\(\d+\)(\S+) -->/;
 const OPENING = /<script\b[^>]*>/gi;
 const CLOSING = /<\/script\s*>/gi;
@@ -32,10 +26,8 @@ const isJsonBlock = (tag: string): boolean => /\stype\s*=\s*["']?application\/(?
 const lineEndsIn = (text: string): string => text.replaceAll(/[^\n]+/g, '');
 
 /**
- * Converts a saved page of the ad library to JSON text: each result page in the page's data blocks
- * (`<script type="application/json">`) becomes one object, and the rest of the page becomes empty lines. A record
- * therefore has the line at which its data block begins in the page. `damaged` is called when a data block is cut short,
- * and with what the page is when it has no results.
+ * Converts the result pages in a saved page's data blocks to JSON with the page's line numbers. `damaged` is called for
+ * a block cut short, and with the kind of a page without results.
  */
 export async function* htmlLibraryData(
   chunks: AsyncIterable<Buffer>,
@@ -54,7 +46,6 @@ export async function* htmlLibraryData(
 class PageScanner {
   readonly #damaged: (what: string) => void;
   #text = '';
-  /** Index up to which the text was searched for the end of the current block. */
   #searched = 0;
   #block: 'none' | 'data' | 'other' = 'none';
   #head = '';
@@ -97,7 +88,6 @@ class PageScanner {
     return json;
   }
 
-  /** Drops searched text that no tag can begin in. Returns its line ends. */
   #dropSearched(): string {
     const end = Math.max(0, this.#text.length - TAG_MAX_CHARACTERS);
     this.#searched = end;
@@ -114,14 +104,13 @@ class PageScanner {
   }
 }
 
-/** Returns what a page without results is: a known kind, and its title, by which people recognize pages of errors. */
+/** Includes the page's title, by which people recognize error pages. */
 const pageWithoutResults = (head: string): string => {
   const is = PAGES.find(([sign]) => sign.test(head))?.[1] ?? 'is an HTML page without library data';
   const title = plainText(/<title\b[^>]*>([^<]*)/i.exec(head)?.[1] ?? '').trim();
   return title === '' ? is : `${is}, with the title ${JSON.stringify(title.slice(0, TITLE_MAX_CHARACTERS))}`;
 };
 
-/** Returns the result pages of a data block, one object each on one line with the page's address, and then its line ends. */
 const resultsIn = (block: string, address: string | undefined, damaged: (what: string) => void): string => {
   if (!block.includes(RESULTS)) return lineEndsIn(block);
   try {

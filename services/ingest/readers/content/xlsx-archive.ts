@@ -2,17 +2,15 @@ import type { Readable } from 'node:stream';
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 
-/** Maximum entries in the archive of a workbook. */
 const ENTRIES_MAX = 10_000;
-/** Maximum bytes of XML without a tag: a text that is longer would be collected in memory. */
+/** XML text without a tag is collected in memory up to this limit. */
 const TEXT_MAX_BYTES = 1024 * 1024;
-/** Maximum decompressed bytes of one part. A sheet with Excel's maximum of rows is smaller. */
+/** Decompressed. A sheet with Excel's maximum of rows is smaller. */
 const PART_MAX_BYTES = 4 * 1024 * 1024 * 1024;
 
 /** Error for a workbook that cannot be read. The message is what is wrong. */
 export class WorkbookFault extends Error {}
 
-/** The ZIP archive of a workbook. Parts are decompressed while they are read. */
 export class XlsxArchive implements Disposable {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -22,7 +20,6 @@ export class XlsxArchive implements Disposable {
     this.#entries = entries;
   }
 
-  /** Opens an archive. Throws `WorkbookFault` when it is damaged. */
   static async open(path: string): Promise<XlsxArchive> {
     const zip = await asFault(() => openPromise(path, { autoClose: false, validateEntrySizes: true }));
     try {
@@ -46,15 +43,11 @@ export class XlsxArchive implements Disposable {
     return this.#entries.has(part.toLowerCase());
   }
 
-  /** Names of the parts, in lower case. */
   names(): readonly string[] {
     return [...this.#entries.keys()];
   }
 
-  /**
-   * Yields after each piece of a part has been parsed and `handlers` have been called. Throws `WorkbookFault` when the
-   * part is missing or damaged. Entities that a document declares itself are not expanded; they are errors.
-   */
+  /** Yields after `handlers` received a piece. Throws `WorkbookFault`, also for entities that the document declares. */
   async *parse(part: string, handlers: XmlHandlers): AsyncGenerator<{ readonly share: number }> {
     const entry = this.#entries.get(part.toLowerCase());
     if (entry === undefined) throw new WorkbookFault(`lacks the part ${part}`);
@@ -96,14 +89,12 @@ export class XlsxArchive implements Disposable {
   }
 }
 
-/** Functions that are called for the content of an XML document. Names are without prefix. */
 export type XmlHandlers = {
   readonly open?: (name: string, attribute: (name: string) => string | null) => void;
   readonly close?: (name: string) => void;
   readonly text?: (text: string) => void;
 };
 
-/** Reads a whole part. */
 export const parsePart = async (archive: XlsxArchive, part: string, handlers: XmlHandlers): Promise<void> => {
   for await (const _ of archive.parse(part, handlers)) {
     // The handlers collect the content.
@@ -138,7 +129,7 @@ const asFault = async <T>(run: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Errors of the file system have a code and stay as they are; the others describe a damaged archive. */
+/** File system errors have a code; others describe a damaged archive. */
 const faultOf = (error: unknown): unknown => {
   if (error instanceof WorkbookFault || !(error instanceof Error)) return error;
   const isDamage = !('code' in error) || String(error.code).startsWith('Z_');

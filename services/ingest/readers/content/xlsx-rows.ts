@@ -2,19 +2,16 @@ import { CSV_ROW_MAX_CHARACTERS } from '../parsing/csv-scanner.ts';
 import { WorkbookFault, XlsxArchive } from './xlsx-archive.ts';
 import { readWorkbook, unescaped, type Workbook } from './xlsx-workbook.ts';
 
-/** A row of a spreadsheet. `line` is its number in the sheet. */
 export type SheetRow = { readonly line: number; readonly fields: readonly string[] };
 
-/** Maximum columns of a sheet, as in Excel. */
 const COLUMNS_MAX = 16_384;
 const DAY_MS = 86_400_000;
-/** From here on, a number has more digits than a spreadsheet keeps. Only ids are that large. */
+/** Spreadsheets round longer numbers. Only ids are that large. */
 const LONG_NUMBERS_FROM = 1e15;
 
 /**
- * Yields the rows of a workbook's first visible sheet. Cells become texts: a date as YYYY-MM-DD with its time, and a
- * number with all digits that the file has. A rounded long number keeps its exponent, by which the id parser refuses it.
- * `read` is called with the share of the sheet that was read. Throws `WorkbookFault` when the workbook is damaged.
+ * Rows of the first visible sheet. A rounded number keeps its exponent, which the id parser refuses. Throws
+ * `WorkbookFault`.
  */
 export async function* xlsxRows(path: string, read: (share: number) => void): AsyncGenerator<SheetRow> {
   using archive = await XlsxArchive.open(path);
@@ -35,7 +32,6 @@ export async function* xlsxRows(path: string, read: (share: number) => void): As
 
 type Cell = { column: number; type: string; style: number; value: string; text: string };
 
-/** Collects cells into rows while a sheet is parsed. */
 class RowCollector {
   readonly #workbook: Workbook;
   #rows: SheetRow[] = [];
@@ -98,7 +94,7 @@ class RowCollector {
   };
 }
 
-/** Returns the column of a cell reference such as `AB12`, counted from 0. `null` without a reference. */
+/** From 0: `AB12` is 27. `null` without a reference. */
 const columnOf = (reference: string | null): number | null => {
   const letters = /^[A-Z]{1,3}(?=\d)/.exec(reference ?? '')?.[0];
   if (letters === undefined) return null;
@@ -110,7 +106,6 @@ const cellText = ({ type, style, value, text }: Cell, workbook: Workbook): strin
   if (type === 'inlineStr') return unescaped(text);
   if (type === 'str') return unescaped(value);
   if (type === 'b') return value === '1' ? 'true' : 'false';
-  // A formula without a result has an error such as #REF!.
   if (type === 'e') return '';
   if (type === 'd' || value === '') return value;
   return workbook.dateStyles.has(style) ? dateText(Number(value), workbook.epochMs) : numberText(value);
@@ -120,11 +115,10 @@ const dateText = (days: number, epochMs: number): string => {
   const time = new Date(epochMs + Math.round(days * DAY_MS));
   if (Number.isNaN(time.getTime())) return String(days);
   const text = time.toISOString();
-  // A sheet has no time zone. Without one, a date is read, and a time is refused where a zone is needed.
+  // A sheet has no time zone: a date is read, but a time is refused where a zone is needed.
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 19);
 };
 
-/** Returns a number without exponent and rounding noise, unless it is a long number that a spreadsheet has rounded. */
 const numberText = (literal: string): string => {
   if (/^-?\d+$/.test(literal)) return literal;
   const number = Number(literal);

@@ -1,25 +1,21 @@
 import { parsePart, WorkbookFault, type XlsxArchive } from './xlsx-archive.ts';
 
-/** The data that the rows of a sheet refer to. */
 export type Workbook = {
   readonly sheetPart: string;
   readonly sharedTexts: readonly string[];
-  /** Indexes of cell styles that show a number as a date. */
   readonly dateStyles: ReadonlySet<number>;
-  /** Day 0 of the workbook's date numbers, in milliseconds since 1970. */
+  /** Milliseconds since 1970 of day 0 of the date numbers. */
   readonly epochMs: number;
 };
 
-/** Maximum characters of all shared texts together. They are in memory while the sheet is read. */
 const SHARED_CHARACTERS_MAX = 64 * 1024 * 1024;
 const WORKBOOK = 'xl/workbook.xml';
 const EPOCH_1900_MS = Date.UTC(1899, 11, 30);
 const EPOCH_1904_MS = Date.UTC(1904, 0, 1);
 
-/** Returns true when an archive has a workbook. */
 export const isWorkbook = (archive: XlsxArchive): boolean => archive.has(WORKBOOK);
 
-/** Reads everything of a workbook but the rows. Takes its first visible sheet. Throws `WorkbookFault`. */
+/** Reads all but the rows. Throws `WorkbookFault`. */
 export const readWorkbook = async (archive: XlsxArchive): Promise<Workbook> => {
   const sheets: { readonly relation: string; readonly visible: boolean }[] = [];
   let epochMs = EPOCH_1900_MS;
@@ -46,7 +42,6 @@ export const readWorkbook = async (archive: XlsxArchive): Promise<Workbook> => {
 
 const isTrue = (value: string | null): boolean => value === '1' || value === 'true';
 
-/** Reads the paths of the workbook's parts. */
 const readRelations = async (archive: XlsxArchive) => {
   const byId = new Map<string, string>();
   const byType = new Map<string, string>();
@@ -99,11 +94,9 @@ export const unescaped = (text: string): string =>
       )
     : text;
 
-/** Number formats that are dates or times without a format code of their own (ECMA-376 part 1, 18.8.30). */
 const isBuiltInDate = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 58);
 
-/** Returns true when a format code shows a date: a letter for year or day outside of quotes and brackets. */
 const isDateCode = (code: string): boolean => /[yd]/i.test(code.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, ''));
 
 const readDateStyles = async (archive: XlsxArchive, part: string): Promise<ReadonlySet<number>> => {

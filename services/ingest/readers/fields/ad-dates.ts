@@ -2,12 +2,12 @@ import { withBelievableDates } from '#contracts/observations/ad-dates.ts';
 import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AdRecord } from '../record.ts';
 
-/** Days before a scan on which the library may have seen an ad last that still runs: it gives the day in its own zone. */
+/** The library gives the last day on which it saw a running ad in its own zone. */
 const LAST_SEEN_DAYS = 2;
 
 /**
- * Returns a record whose dates can be true at the time of its scan, with a note for each that cannot. The end date of a web
- * ad that does not say whether it runs is a stop date only if it is older than the day of the scan (rules 1, 7).
+ * Drops dates that cannot be true at the scan. The end date of an ad that may run is a stop date only before the scan's
+ * day (rules 1, 7).
  */
 export const withDatesAt = (record: AdRecord, scannedAt: string): AdRecord => {
   const { ad, notes } = withBelievableDates(record.ad, scannedAt);

@@ -8,18 +8,12 @@ import { dateInForm } from './date-form.ts';
 import { listNotation } from './list-notation.ts';
 import { type AdCard, RecordFault } from '../record.ts';
 
-/** Values of the stop date that mean "not stopped" in some exports. */
 const NO_STOP: readonly string[] = ['999', '9999-12-31'];
 
-/** Returns the trimmed text. `null` (unknown) when the value is blank or not a string. */
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
 
-/**
- * Returns the date of Unix seconds, Unix milliseconds or an ISO 8601 text as YYYY-MM-DD. An ISO text keeps its own day,
- * without conversion to UTC. `forms`: those of a text, instead (`parsing/date-form.ts`). `null` when it is blank or means
- * "not stopped". Throws `RecordFault` for other texts.
- */
+/** YYYY-MM-DD. ISO 8601 keeps its own day. `null` when blank or "not stopped". Throws `RecordFault`. */
 export const dateOf = (name: string, value: unknown, forms?: readonly string[]): string | null => {
   const text = idText(value);
   if (text === null || text === '0' || NO_STOP.includes(text)) return null;
@@ -35,13 +29,12 @@ export const dateOf = (name: string, value: unknown, forms?: readonly string[]):
   );
 };
 
-/** Returns the format. `null` with a note when the value cannot be the name of one. */
 export const formatOf = (value: unknown, notes: string[]): AdFormat | null => {
   const name = codeOf('format', value, notes)?.toLowerCase();
   return name === undefined ? null : (AdFormat.safeParse(name).data ?? 'other');
 };
 
-/** Returns a code of the library in upper case, such as `SHOP_NOW`. `null` with a note when the value has no such form. */
+/** Upper case, such as `SHOP_NOW`. `null` with a note for another form. */
 export const codeOf = (field: string, value: unknown, notes: string[]): string | null => {
   const code = textOf(value)
     ?.toUpperCase()
@@ -51,10 +44,8 @@ export const codeOf = (field: string, value: unknown, notes: string[]): string |
   return null;
 };
 
-/** Signs between the codes in a text: `a;b`, `a|b`, `a, b`, or one a line. */
 const SEPARATORS = /[,;|\r\n]+/;
 
-/** Returns the codes of a list, or of a text with a list in any notation. `isBlank`: which of them are none. */
 const codesIn = (value: unknown, isBlank: (text: string) => boolean = isBlankText): readonly string[] => {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   return texts
@@ -65,10 +56,7 @@ const codesIn = (value: unknown, isBlank: (text: string) => boolean = isBlankTex
     .filter((text) => text !== '' && !isBlank(text));
 };
 
-/**
- * Returns the different codes of a list. `null` when there are none. Throws `RecordFault` for any other text, because it
- * would be shown as a code.
- */
+/** `null` when there are none. Throws `RecordFault` for any other text, because it would be shown as a code. */
 const checkedCodes = (
   noun: string,
   texts: readonly string[],
@@ -83,7 +71,6 @@ const checkedCodes = (
   return codes.length === 0 ? null : [...new Set(codes)];
 };
 
-/** Returns the texts of a list or of a text that can only be a list; any other text is returned as it is. */
 export const textsOf = (value: unknown): readonly string[] => {
   const list = typeof value === 'string' ? listNotation(value) : null;
   const texts: readonly unknown[] = Array.isArray(value)
@@ -94,7 +81,6 @@ export const textsOf = (value: unknown): readonly string[] => {
   return texts.map(textOf).filter((text) => text !== null);
 };
 
-/** Returns platforms in lower case and sorted, so that a different order of a collector is not a change. */
 export const platformsOf = (value: unknown, notes: string[]): string[] | null => {
   const names = codesIn(value);
   if (!names.some((name) => /^\d+ platforms?$/i.test(name)))
@@ -114,13 +100,11 @@ export const countriesOf = (value: unknown): readonly string[] | null =>
     (text) => (/^all$/i.test(text) ? 'ALL' : countryCode(text)),
   );
 
-/** Returns a button label in the library's capitalization. Other texts are returned unchanged. */
 export const ctaLabelOf = (value: unknown): string | null => {
   const label = textOf(value)?.replaceAll(/\s+/g, ' ') ?? null;
   return label === null ? null : (buttonLabel(label) ?? label);
 };
 
-/** Words of collectors for an ad that runs, and for one that does not. */
 const FLAGS: { readonly [word: string]: boolean } = {
   ...Object.fromEntries('true t 1 1.0 yes y on active running live'.split(' ').map((word) => [word, true])),
   ...Object.fromEntries(
@@ -130,7 +114,7 @@ const FLAGS: { readonly [word: string]: boolean } = {
   ),
 };
 
-/** Returns whether an ad is active. `null` when the value is blank, and with a note when it is another word. */
+/** `null` when the value is blank, and with a note when it is an unknown word. */
 export const flagOf = (value: unknown, notes: string[]): boolean | null => {
   if (typeof value === 'boolean') return value;
   const text = idText(value)?.toLowerCase();
@@ -138,10 +122,7 @@ export const flagOf = (value: unknown, notes: string[]): boolean | null => {
   return text === undefined ? null : (FLAGS[text] ?? null);
 };
 
-/**
- * Creates an ad from the fields of a record; all other fields are unknown (`null` or empty). Texts keep their length
- * until all rows of the ad are merged. Throws `RecordFault` when a field is invalid.
- */
+/** Other fields are unknown. Texts keep their length until all rows of the ad are merged. Throws `RecordFault`. */
 export const adOf = (fields: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
   checkedAd(UncutAd.safeParse({ ...BLANK_AD, ...fields }));
 
@@ -154,7 +135,6 @@ export const cardOf = (fields: Partial<AdCard>): AdCard => ({
   ...fields,
 });
 
-/** Returns the fields of an ad in which its versions can differ. */
 export const cardOfAd = (ad: ObservedAd): AdCard => ({
   body: ad.body,
   title: ad.title,
@@ -163,7 +143,6 @@ export const cardOfAd = (ad: ObservedAd): AdCard => ({
   link_url: ad.link_url,
 });
 
-/** Returns the parsed ad. Throws `RecordFault` for the first validation issue. */
 export const checkedAd = (result: ReturnType<typeof UncutAd.safeParse>): ObservedAd => {
   if (result.success) return result.data;
   const issue = result.error.issues[0];

@@ -4,23 +4,17 @@ import { LibraryId } from '#contracts/values/primitives.ts';
 import { isBlankText } from './blank-text.ts';
 import { RecordFault } from '../record.ts';
 
-/** Number of digits that a spreadsheet keeps. It replaces all further digits by 0. */
 export const SPREADSHEET_DIGITS = 15;
 const ADVICE = 'export again with the ids as text, without passing through a spreadsheet';
 
-/** Returns the value of an id field as text, without validation. `null` when it is blank. */
 export const idText = (value: unknown): string | null => {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
 };
 
-/** The digits of a text that may be an id. `lost`: how many of the last ones may be other digits. */
 type Digits = { readonly digits: string; readonly lost: number; readonly isExact: boolean };
 
-/**
- * Returns the digits of an id, also of a number that a program wrote with `.0` or an exponent, or of a text that a
- * spreadsheet protected (`="71"`, `'71`). `null` when the text is not a whole number.
- */
+/** Digits of an id that a program wrote as `71.0`, `7.1e15`, `="71"` or `'71`. `null` when it is not a whole number. */
 const digitsOf = (text: string): Digits | null => {
   const [, whole, decimals = '', exponent = '0'] =
     /^(?:="?|')?(\d+)(?:[.,](\d+))?(?:[eE]\+?(\d{1,2}))?"?$/.exec(text) ?? [];
@@ -30,7 +24,7 @@ const digitsOf = (text: string): Digits | null => {
   const digits = `${whole}${decimals}`.replace(/0+$/, '').padEnd(length, '0');
   if (digits.length > length) return null;
   const ofSpreadsheet = /^0+$/.test(digits.slice(SPREADSHEET_DIGITS)) ? length - SPREADSHEET_DIGITS : 0;
-  // A double keeps all whole numbers up to 2^53. A number with an exponent is whole if all its digits are written.
+  // Doubles keep whole numbers up to 2^53. With an exponent, all digits must be written.
   const isExact = written === length && decimals === '' ? true : written >= length && isSafe(digits);
   return { digits, lost: Math.max(length - written, ofSpreadsheet), isExact };
 };
@@ -38,28 +32,24 @@ const digitsOf = (text: string): Digits | null => {
 const isSafe = (digits: string): boolean => Number.isSafeInteger(Number(digits));
 const isId = (digits: string): boolean => LibraryId.safeParse(digits).success;
 
-/** Returns true when an id is what a double made of another id: JavaScript and JSON write its shortest or its exact digits. */
 export const isOfDouble = (id: string): boolean =>
   id === String(Number(id)) || BigInt(Number(id)) === BigInt(id);
 
-/** Returns true when `given` can be what rounding left of `id`. */
 const isRoundedFrom = (id: string, { digits, lost }: Digits): boolean => {
   const distance = BigInt(id) - BigInt(digits);
   return Number(digits) === Number(id) || (distance < 0n ? -distance : distance) < 10n ** BigInt(lost);
 };
 
-/** The only member of a set that fulfils a condition. `null` when there are none or several. */
 const onlyOf = (ids: Iterable<string>, holds: (id: string) => boolean = () => true): string | null => {
   const found = [...ids].filter(holds);
   return found.length === 1 ? (found[0] ?? null) : null;
 };
 
-/** Ids that an address in the record confirms. `rounded`: the record had lost digits of the id, which the address has. */
 export type CheckedIds = { readonly [Field in 'ad_id' | 'page_id']?: 'confirmed' | 'rounded' };
 type Parts = readonly { readonly [name: string]: unknown }[];
 type PageId = Pick<ObservedAd, 'page_id'> & { readonly checked: CheckedIds };
 
-/** Returns the id that addresses confirm, or else the only one that they name. `null` when they name none. */
+/** Else the only id that the addresses name. `null` when they name none. */
 const checkedId = (
   field: keyof CheckedIds,
   text: string | null,
@@ -77,11 +67,7 @@ const checkedId = (
   return { id, checked: { [field]: whole === null ? 'confirmed' : 'rounded' } };
 };
 
-/**
- * Returns the ids of an ad. Addresses in the record (`parts`) confirm or correct them: programs that keep ids as numbers
- * round them. A page id that is not an id, such as a handle, is unknown. Adds a note for each such case. Throws `RecordFault`
- * for an ad id that is missing or not an id, and for a rounded id that no address corrects.
- */
+/** Addresses (`parts`) correct rounded ids. Throws `RecordFault` for an ad id that is missing, invalid or rounded. */
 export const idsOf = (
   given: { readonly ad: unknown; readonly page: unknown },
   parts: Parts,
@@ -96,7 +82,6 @@ export const idsOf = (
   return { ad_id, page_id, checked: { ...ad.checked, ...checked } };
 };
 
-/** Returns the id of a page like `idsOf`. */
 export const pageIdOf = (given: unknown, parts: Parts, notes: string[]): PageId =>
   pageIdIn(given, namedIds(parts), notes);
 
@@ -113,10 +98,7 @@ const pageIdIn = (given: unknown, { pages, near }: NamedIds, notes: string[]): P
   return { page_id: id ?? idOf('the page id', text), checked };
 };
 
-/**
- * Returns an id as digits. `null` when it is blank or 0. Throws `RecordFault` for a number that lost digits, which a
- * spreadsheet or a data frame has rounded, and for every other text that is not an id.
- */
+/** `null` when blank or 0. Throws `RecordFault` for a rounded number or a text that is not an id. */
 export const idOf = (name: string, value: unknown): string | null => {
   const text = idText(value);
   if (text === null || text === '0') return null;
@@ -130,7 +112,6 @@ export const idOf = (name: string, value: unknown): string | null => {
   );
 };
 
-/** Returns the fault of an id that the whole file shows to be rounded. */
 export const roundedId = (name: string, id: string): RecordFault =>
   new RecordFault(
     id.endsWith('0')
@@ -140,6 +121,5 @@ export const roundedId = (name: string, id: string): RecordFault =>
   );
 
 const SHOWN_CHARACTERS = 40;
-/** Quotes a text for a message, cut to a readable length. */
 export const shown = (text: string): string =>
   JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);

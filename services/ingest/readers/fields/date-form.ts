@@ -14,17 +14,15 @@ const PART_OF: { readonly [letter: string]: string } = {
   s: 'second',
   A: 'half',
 };
-/** A text in square brackets, a token, or a sign that stands for itself. */
 const PARTS = /\[([^\]]*)\]|(YYYY|M{1,4}|DD?|HH?|hh?|mm|ss|A)|([\s\S])/g;
 
-/** Returns the pattern of the text that a token stands for. */
 const textOfToken = (token: string): string => {
   if (token === 'A') return '[ap]m';
   if (token.startsWith('MMM')) return String.raw`[a-z]{3,9}\.?`;
   return String.raw`\d{${token.length === 1 ? '1,2' : token.length}}`;
 };
 
-/** Returns the pattern of a form. `null` when it has not year, month and day once each, or runs variable lengths together. */
+/** `null` without exactly one year, month and day, or with variable lengths side by side. */
 const patternOf = (form: string): RegExp | null => {
   let pattern = '';
   let isOpen = false;
@@ -54,15 +52,12 @@ const DateForm = z
     (form) => patternOf(form) !== null,
     'a form such as DD.MM.YYYY or MMM D, YYYY, with year, month and day',
   );
-/** The form of a date, or the forms that its column has, in tokens such as `DD.MM.YYYY`. Month names are English. */
+/** Tokens such as `DD.MM.YYYY`. Month names are English. */
 export const DateForms = z.union([DateForm.transform((form) => [form]), z.array(DateForm).min(1).max(10)]);
 
 const patterns = new Map<string, RegExp | null>();
 
-/**
- * Returns a date, with its time if the form has one, as ISO 8601 without zone. `null` when the text has none of the forms, is
- * not a date, or is a different date in two of the forms.
- */
+/** ISO 8601 without zone. `null` when no form fits, or two forms give different dates. */
 export const dateInForm = (forms: readonly string[], text: string): string | null => {
   const dates = forms.map((form) => {
     if (!patterns.has(form)) patterns.set(form, patternOf(form));
@@ -84,7 +79,6 @@ const dateIn = (parts: { readonly [part: string]: string | undefined } | undefin
   return `${date}T${hours.padStart(2, '0')}:${minute}:${second}`;
 };
 
-/** Returns the number of a month by its English name or the beginning of it. Empty when there is none. */
 const monthNamed = (name: string): string => {
   const index = MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().replace('.', '')));
   return index === -1 ? '' : String(index + 1);

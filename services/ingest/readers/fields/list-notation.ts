@@ -1,6 +1,5 @@
 import { isBlankText } from './blank-text.ts';
 
-/** Signs around a list: of R and of what Python prints, of JSON and Python, of Postgres and sets, of tuples. */
 const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'words' | 'several' }[] = [
   { pattern: /^(?:c|list|set|frozenset|array)\s*\(([\s\S]*?)(?:,\s*dtype=[^,()]+)?\)$/ },
   { pattern: /^\[([\s\S]*)\]$/ },
@@ -10,7 +9,6 @@ const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'words' | 'seve
   { pattern: /^\(([\s\S]*)\)$/, of: 'several' },
 ];
 const QUOTED = String.raw`[ubr]?'((?:[^'\\]|\\[\s\S])*)'|[ubr]?"((?:[^"\\]|\\[\s\S])*)"`;
-/** An element, quoted or bare, and what separates it from the next one: a comma, or white space (numpy). */
 const WORD = String.raw`[^\s"'()[\]{},]+`;
 const ITEM = new RegExp(
   String.raw`\s*(?:${QUOTED}|(${WORD}(?:\s+${WORD})*))(?:\s*(?:,|$)\s*|\s+(?=["']))`,
@@ -20,15 +18,10 @@ const ESCAPES: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\
 
 export type List = {
   readonly items: readonly string[];
-  /** True when the text cannot be anything but a list, because its elements are quoted or blank. */
   readonly isCertain: boolean;
 };
 
-/**
- * Returns the elements of a list that another program wrote as text: JSON, Python (list, tuple, set, numpy), R (`c("a")`) or
- * Postgres (`{a,"b c"}`), also when an export doubled or escaped its quotes. `null` when the text is not such a list. Only
- * flat lists are supported: nested ones have breakdowns that are not stored.
- */
+/** Elements of a list in the notation of JSON, Python, numpy, R or Postgres. `null` also for nested lists. */
 export const listNotation = (text: string): List | null => {
   const written = withPlainQuotes(text.trim());
   const frame = FRAMES.find(({ pattern }) => pattern.test(written));
@@ -53,7 +46,6 @@ export const listNotation = (text: string): List | null => {
   return { items, isCertain: isQuoted && !isTooShort };
 };
 
-/** Undoes what exports do to the quotes of a list: they quote the whole, and double or escape the inner ones. */
 const withPlainQuotes = (text: string): string => {
   const whole = /^(["'])([[{(][\s\S]*[\]})])\1$/.exec(text)?.[2] ?? text;
   const [first] = /^[^"'\\]*(?:\\["']|""|'')(?=[^\s,\]})])/.exec(whole) ?? [];

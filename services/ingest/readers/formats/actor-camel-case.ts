@@ -21,10 +21,7 @@ import { webAdRecord, type WebDialect } from './web-ad.ts';
 const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
 const DIALECT: WebDialect = { format: 'actor-camel-case', toSnakeCase };
 
-/**
- * Reads the camelCase export of scraping actors, flattened or nested. A row without ads lists a covered page. A page
- * claims completeness by `isResultComplete` of its row, or by as many ads as its `totalCount`.
- */
+/** Rows of scraping actors. `isResultComplete`, or as many ads as `totalCount`, claims completeness. */
 export const readActorCamelCase: Reader = async function* (source) {
   const completeness = new Completeness({ readsCountry: true });
   for await (const item of jsonRecords(source, placesOf('actor-camel-case'))) {

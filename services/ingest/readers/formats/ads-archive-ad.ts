@@ -15,10 +15,7 @@ import { ARCHIVE_CONTENT } from '../shapes/known-shapes.ts';
 
 type Fields = { readonly [field: string]: unknown };
 
-/**
- * Reads an ad of the official `ads_archive`, with its current field names or the singular ones before version 13. The
- * API has no destination, call to action, format and active flag. Payer, spend and reach are not read.
- */
+/** Current names, or singular ones before version 13. The API has no destination, button, format or active flag. */
 export const archiveAd = (fields: Fields, at: Pick<AdRecord, 'line' | 'raw'>): AdRecord => {
   const notes: string[] = [];
   const texts = (name: string, singular: string): readonly string[] =>
@@ -44,14 +41,12 @@ export const archiveAd = (fields: Fields, at: Pick<AdRecord, 'line' | 'raw'>): A
   return { kind: 'ad', ...at, ad, version: { key: null, card: cardOfAd(ad) }, hints, notes, checked };
 };
 
-/** Returns true when a record or a header has a content field. Without any, it is of another shape. */
 export const hasArchiveContent = (names: readonly string[]): boolean =>
   ARCHIVE_CONTENT.some((name) => names.includes(name));
 
 export const archiveId = (fields: Fields): string | null =>
   idText(fields['id']) ?? idText(fields['ad_id']) ?? idText(fields['adlib_id']);
 
-/** Returns the versions of an ad: one per text when it has several, because the library shows one version for each. */
 export const versionsOf = (
   bodies: readonly string[],
   titles: readonly string[],

@@ -7,7 +7,6 @@ import { unreadArchiveContent } from '../shapes/unread-content.ts';
 
 export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
 
-/** Reads the official `ads_archive` flattened to CSV, with its current field names or the old singular ones. */
 export const readAdsArchiveCsv: Reader = async function* (source) {
   for await (const item of csvRows(source)) {
     if (item.kind === 'broken') {

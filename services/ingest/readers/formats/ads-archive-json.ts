@@ -7,10 +7,7 @@ import { type AdRecord, type Reader, recordOrRefusal, type RefusedRecord } from 
 import { placesOf } from '../shapes/record-format.ts';
 import { unreadArchiveContent, unreadArchiveMember } from '../shapes/unread-content.ts';
 
-/**
- * Reads the official `ads_archive`: one or more result pages of the API (`{data, paging}`), or lists of ads. The last
- * result page has no `paging.next`, which claims completeness. Lists make no claim.
- */
+/** Result pages or lists. A last page without `paging.next` claims completeness; lists claim nothing. */
 export const readAdsArchiveJson: Reader = async function* (source) {
   const completeness = new Completeness();
   for await (const item of jsonRecords(source, placesOf('ads-archive-json'))) {

@@ -5,7 +5,6 @@ import { ObservedDomain } from '#contracts/values/primitives.ts';
 import { DateForms } from '../fields/date-form.ts';
 import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
 
-/** Candidate column names. The first one with a value that is not blank counts. */
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
 const Pattern = z.string().max(500).refine(isPattern, 'not a regular expression');
 
@@ -17,10 +16,8 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** Time zone offset from UTC, such as +05:30. */
 const Offset = z.string().regex(/^[+-]\d{2}:\d{2}$/);
 
-/** Page elements that a program exported as copy; see `../mapped/page-noise.ts`. */
 const pageNoise = {
   drop_lines: z.array(Pattern).max(50).optional(),
   drop_endings: z.array(Pattern).max(50).optional(),
@@ -36,7 +33,6 @@ const pageNoise = {
 };
 
 const VersionColumns = z.strictObject({
-  /** Version key. Rows of one ad with the same key are one version. */
   key: Candidates.optional(),
   body: Candidates.optional(),
   title: Candidates.optional(),
@@ -45,7 +41,6 @@ const VersionColumns = z.strictObject({
   link_url: Candidates.optional(),
 });
 
-/** Fields of an ad and of its scan, each with the columns or paths that can have it. */
 const AdFields = z.strictObject({
   ad_id: Candidates,
   page_id: Candidates.optional(),
@@ -66,18 +61,16 @@ const AdFields = z.strictObject({
   image_url: Candidates.optional(),
   video_url: Candidates.optional(),
   poster_url: Candidates.optional(),
-  /** Countries that the scan covers: two-letter codes, separated by commas, or `ALL`. */
   countries: Candidates.optional(),
   brand_domain: Candidates.optional(),
   brand_name: Candidates.optional(),
   scanned_at: Candidates.optional(),
 });
 
-/** Settings that mappings for CSV and for JSON have in common. */
 const settings = {
   name: z.string().min(1).max(80),
   description: z.string().max(4_000).optional(),
-  /** Values for fields that a row leaves blank. `is_active` is ignored when the row has a stop date. */
+  /** `is_active` is ignored when the row has a stop date. */
   constants: z
     .strictObject({
       is_active: z.boolean().optional(),
@@ -86,7 +79,6 @@ const settings = {
       countries: z.array(z.string()).min(1).optional(),
     })
     .optional(),
-  /** Forms of dates other than ISO 8601 and Unix time, such as `DD.MM.YYYY`. A time without zone needs --utc-offset. */
   dates: z
     .strictObject({
       started_on: DateForms.optional(),
@@ -94,29 +86,20 @@ const settings = {
       scanned_at: DateForms.optional(),
     })
     .optional(),
-  /** True when such a file has all ads of its pages. */
   complete: z.boolean(),
-  /** True when each time of a row is a scan of its own. By default, times within six hours are one scan. */
   scans_by_row: z.boolean().optional(),
-  /**
-   * Pattern of the file name, without folder, `.gz`, `.csv` and `.refused`. Its named groups are `brand`, `date`
-   * (YYYY-MM-DD), `time` (HHMM or HH:MM) and `offset`.
-   */
+  /** Without folder, `.gz`, `.csv` and `.refused`. Groups: `brand`, `date` (YYYY-MM-DD), `time` (HHMM), `offset`. */
   file_name: z.strictObject({ pattern: Pattern, offset: Offset.default('+00:00') }).optional(),
-  /** Path of the brands file, relative to the mapping file unless absolute. --brands overrides it. */
+  /** Relative to the mapping file. --brands overrides it. */
   brands_file: z.string().optional(),
 };
 
-/**
- * Schema of a mapping file for CSV files of other tools. It maps columns to fields, identifies the exporting program by
- * its header, and parses the file name. Columns that are not mapped are not read, which keeps spend and reach out.
- */
+/** Maps columns of other tools' CSV. Columns that are not mapped are not read, which keeps spend and reach out. */
 export const CsvMapping = z
   .strictObject({
     ...settings,
     columns: AdFields,
     version: VersionColumns.optional(),
-    /** Headers of the exporting programs. The first variant whose columns all exist determines the collector. */
     variants: z
       .array(
         z.strictObject({
@@ -130,20 +113,15 @@ export const CsvMapping = z
   .transform((mapping) => ({ syntax: 'csv' as const, ...mapping }));
 export type CsvMapping = z.infer<typeof CsvMapping>;
 
-/** A path of members below the top level, such as `result.ads`. */
 const RecordPath = z
   .string()
   .max(500)
   .transform((path) => path.split('.').filter((name) => name !== ''))
   .refine((names) => names.every((name) => name.length < KEY_MAX_CHARACTERS), 'a member name is too long');
 
-/**
- * Schema of a mapping file for JSON files of other tools. It names the place of the records, and for each field the
- * paths inside a record, such as `creative.links[0].url`. Members that are not mapped are not read.
- */
+/** Maps paths such as `creative.links[0].url` of other tools' JSON. Other members are not read. */
 const JsonMappingFile = z.strictObject({
   ...settings,
-  /** Path of the list of records. Empty when the records are at the top level: a list, or one record per line. */
   records: RecordPath.default([]),
   fields: AdFields,
   collector: z.string().min(1).max(100),
@@ -169,7 +147,6 @@ export type Brand = { readonly domain: string; readonly name: string };
 
 export type LoadedMapping = { readonly mapping: Mapping; readonly brands: ReadonlyMap<string, Brand> };
 
-/** Error for an unusable mapping, brands file or option. The message names the file or option and the reason. */
 export class MappingFault extends Error {}
 
 const loadJson = async (path: string): Promise<unknown> => {
@@ -189,7 +166,6 @@ const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
 const hasFields = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'fields' in value;
 
-/** Loads a mapping for CSV (with `columns`) or JSON (with `fields`). Throws `MappingFault`. */
 export const loadMapping = async (path: string, brandsPath?: string): Promise<LoadedMapping> => {
   const isJson = hasFields(await loadJson(path));
   const mapping: Mapping = await load<Mapping>(path, isJson ? JsonMapping : CsvMapping);
@@ -200,7 +176,6 @@ export const loadMapping = async (path: string, brandsPath?: string): Promise<Lo
   return { mapping, brands: new Map(brands.map(({ group, name, domain }) => [group, { name, domain }])) };
 };
 
-/** Fields of the scan that the file name contains. `null` when absent. */
 export type NamedScan = {
   readonly group: string | null;
   readonly brand: Brand | null;

@@ -5,11 +5,9 @@ import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import { type Reader, recordOrRefusal } from '../record.ts';
 import type { CsvMapping } from './column-mapping.ts';
 
-/** Returns the mapping's variant for a header. `null` when no variant matches. */
 export const variantOf = (mapping: CsvMapping, columns: readonly string[]): Variant | null =>
   mapping.variants.find(({ has_columns }) => has_columns.every((name) => columns.includes(name))) ?? null;
 
-/** Creates a reader for CSV files of a mapping. */
 export const readMappedCsv = (mapping: CsvMapping): Reader =>
   async function* (source) {
     let variant: Variant | null = null;
@@ -42,7 +40,6 @@ export const readMappedCsv = (mapping: CsvMapping): Reader =>
     }
   };
 
-/** Returns the columns that a header lacks for the ad id and for the variant that it comes nearest to. */
 const missingColumns = (
   mapping: CsvMapping,
   columns: readonly string[],

@@ -5,20 +5,15 @@ import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import { refusal } from '../record.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
-/** Column names of rank lists, in lower case and without word separators. */
 const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
 const DOMAIN_COLUMNS = ['domain', 'rootdomain', 'host', 'hostname', 'site'];
 
 const isDomain = (text: string): boolean => SiteDomain.safeParse(text).success;
 const isRank = (text: string): boolean => /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= RANK_MAX;
 
-/** Names of the columns of a rank list. `rank` is `null` when the position in the list is the rank. */
 type Layout = { readonly rank: string | null; readonly domain: string; readonly hasHeader: boolean };
 
-/**
- * Returns the layout that the first row shows: a header, a rank and a domain, or a domain alone. `null` when it is none
- * of them. Without a header, the first row's values are the column names.
- */
+/** `null` for another layout. Without a header, the first row's values are the column names. */
 export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
   const named = (names: readonly string[]): string | undefined =>
     names.flatMap(
@@ -33,10 +28,7 @@ export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
   return null;
 };
 
-/**
- * Reads a list of the most visited domains: CSV with a rank and a domain column, with or without a header, or domains
- * alone in the order of their rank. Each row becomes a traffic estimate for the day on which the list was fetched.
- */
+/** Each row becomes a traffic estimate for the day of the list. A list of domains alone is in the order of rank. */
 export const readRankList: SideReader = async function* (source, context) {
   let layout: Layout | null = null;
   let position = 0;

@@ -19,18 +19,17 @@ import { placesOf } from '../shapes/record-format.ts';
 import { type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
-/** Maximum pages of a file whose own times are compared. The latest one is the time of the scan. */
+/** Beyond this, own times of pages are not compared. The latest one is the time of the scan. */
 const OWN_TIMES_MAX = 10_000;
 
 const productName = ({ id, handle, slug }: JsonObject): string => `product ${String(handle ?? slug ?? id)}`;
 
-/** Returns true when a page says that it is a part of the catalogue: a collection or recommendations. */
+/** A collection or recommendations are only a part of the catalogue. */
 const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boolean =>
   isObject(item.value['collection']) ||
   item.path.split(PATH_SEPARATOR).some((name) => /^collections?$/.test(name)) ||
   'intent' in item.value;
 
-/** Reads a product, after `count` others of which the prices are in `currency`. */
 const takenProduct = (value: JsonObject, count: number, currency: string | null): ShopProduct => {
   const read = shopProductOf(value);
   if ('fault' in read) return read;
@@ -47,7 +46,7 @@ const takenProduct = (value: JsonObject, count: number, currency: string | null)
       };
 };
 
-/** Returns times in order. Files write them with several zones and precisions. A time that is none comes last, to be refused. */
+/** Sorted. An invalid time comes last, to be refused. */
 const inOrder = (times: readonly string[], utcOffset: string | null): readonly string[] => {
   const msOf = (time: string): number =>
     Date.parse(timestampOf(time, utcOffset) ?? '') || Number.POSITIVE_INFINITY;
@@ -55,12 +54,8 @@ const inOrder = (times: readonly string[], utcOffset: string | null): readonly s
 };
 
 /**
- * Reads products of a shop: pages of its public catalogue, of its scripts or of its interfaces, lists of products, or one
- * product per line. All products of a file are one scan. They are buffered until the end, because the scan id depends
- * on all of them. At most `STOREFRONT_PRODUCTS_MAX` are accepted.
- *
- * A scan is complete only when the caller declares it and nothing was refused. A file of one collection, of pages at
- * different times of day, or with a next page is never complete, because the shop may have other products.
+ * Products of a file are one scan, held to the end because the scan id depends on all. It is complete only when
+ * declared, without refusals, next page, collection, or pages of different times of day.
  */
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain } = context;

@@ -4,7 +4,6 @@ import type { SideReader } from '../side-record.ts';
 import { NO_TIME } from '../scan-key.ts';
 import { LINE_MAX_CHARACTERS, textLines } from '../parsing/text-lines.ts';
 
-/** Category line, such as `5322 - Apparel & Accessories > Clothing > Activewear`. */
 const LINE = /^([0-9]{1,20}) - (.+)$/;
 /** Header line with the taxonomy's name and date, such as `# Google_Product_Taxonomy_Version: 2021-09-21`. */
 const VERSION = /^#\s*([A-Za-z0-9_]+)_Version:\s*(\d{4}-\d{2}-\d{2})\s*$/;
@@ -19,10 +18,7 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
   return { taxonomy: name.toLowerCase().replaceAll('_', '-'), observedAt: `${day}T00:00:00.000Z` };
 };
 
-/**
- * Reads a product taxonomy as text: one category per line with its id and path. Lines deeper than `CATEGORY_LEVELS_MAX`
- * levels are left out. Their ancestor at the last level has its own line.
- */
+/** Lines deeper than `CATEGORY_LEVELS_MAX` are left out; their ancestor at that level has its own line. */
 export const readTaxonomyText: SideReader = async function* (source, { times }) {
   let taxonomy = UNNAMED_TAXONOMY;
   let time = times.option;

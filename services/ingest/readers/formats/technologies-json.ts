@@ -10,10 +10,8 @@ import { isTechnologies, placesOf } from '../shapes/record-format.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'technologies-json';
-/** Category of a technology without one. */
 const UNCATEGORIZED = 'Other';
 const SLUG_MAX_LENGTH = 100;
-/** Maximum sites of a file that is declared complete. */
 const SITES_HELD_MAX = 10_000;
 
 const textAt = (value: JsonObject, key: string): string | null => {
@@ -26,7 +24,6 @@ const addressOf = (technology: JsonObject): string | null => {
   return address !== null && /^https?:/.test(address) && URL.canParse(address) ? address : null;
 };
 
-/** Returns the first category of a tool, which is its main purpose. Detectors list several. */
 const categoryOf = (technology: JsonObject): string => {
   const { categories } = technology;
   const [first] = Array.isArray(categories) ? (categories as readonly unknown[]) : [];
@@ -45,13 +42,11 @@ const toolOf = (technology: JsonObject): DetectedTool => {
   };
 };
 
-/** Returns the domain of a record's site, from its one address or the first of several. `null` when it has none. */
 const domainOf = (value: JsonObject): string | null => {
   const address = textAt(value, 'url') ?? textAt(value, 'domain') ?? Object.keys(objectAt(value, 'urls'))[0];
   return address === undefined ? null : brandDomainOf(address);
 };
 
-/** Position of a record in the file. */
 type Position = { readonly line: number; readonly raw: string; readonly number: number };
 
 type Site = {
@@ -62,10 +57,8 @@ type Site = {
 };
 
 /**
- * Reads exports of technology detectors: one site or a list of sites, each with its detected technologies. Consecutive
- * records of one site and time are one scan. If the caller declares the file complete, so are all records of a site whose
- * times lie within `SCAN_MAX_MS`; the sites are then kept until the end, because no part of a site is complete. Such exports have no configuration of split-testing tools, so the scan lists no
- * split tests and no tool whose tests were read.
+ * Records of one site and time in a row are one scan. Declared complete, a file is kept to its end: a part of a site is
+ * not complete.
  */
 export const readTechnologiesJson: SideReader = async function* (source, context) {
   const { brandDomain, complete } = context;
@@ -116,7 +109,7 @@ export const readTechnologiesJson: SideReader = async function* (source, context
   yield* scansOf(held, complete);
 };
 
-/** Yields the scans of sites. A site of several scans has complete ones no more than a file of several slices. */
+/** A site of several scans is as little complete as a file of several slices. */
 function* scansOf(
   held: ReadonlyMap<string, readonly Site[]>,
   complete: boolean,

@@ -12,10 +12,7 @@ import { webAdRecord, type WebDialect } from './web-ad.ts';
 
 const DIALECT: WebDialect = { format: 'web-2024', toSnakeCase: snakeCased };
 
-/**
- * Reads the library website's responses of 2024: camelCase with a snake_case snapshot, and groups of ads nested in
- * `results`. Only a response about one social page can be complete, because a search for words reads no page to its end.
- */
+/** Groups of ads in `results`. Only a response about one page can be complete: a word search is not read to its end. */
 export const readWeb2024: Reader = async function* (source) {
   const completeness = new Completeness({ readsCountry: true });
   for await (const item of jsonRecords(source, placesOf('web-2024'))) {

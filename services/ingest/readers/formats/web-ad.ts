@@ -31,22 +31,17 @@ import { unreadMember, unreadWebContent } from '../shapes/unread-content.ts';
 
 export type JsonRecord = {
   readonly line: number;
-  /** Position of the record in the file, counted from 1. */
   readonly number: number;
   readonly raw: string;
   readonly value: JsonObject;
 };
 
-/** A web format: its name, and a function that converts member names to snake_case. */
 export type WebDialect = {
   readonly format: string;
   readonly toSnakeCase: (value: JsonObject) => JsonObject;
 };
 
-/**
- * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. `country`: the
- * one that was asked for, if the envelope has it. Returns a refusal when a field is invalid, or when the record has no known content or content that would not be read.
- */
+/** Reads one ad. Refuses invalid fields, no known content, and content that would be lost. */
 export const webAdRecord = (
   record: JsonRecord,
   { format, toSnakeCase }: WebDialect,
@@ -82,7 +77,6 @@ export const webAdRecord = (
   });
 };
 
-/** Returns true when a snapshot has a known content member. Without one, the ad would be taken as an empty ad. */
 const hasContent = (snapshot: unknown): boolean =>
   isObject(snapshot) && SNAPSHOT_CONTENT.some((name) => name in snapshot);
 
@@ -99,7 +93,7 @@ const webAd = (
     page_name: textOf(value['page_name']) ?? textOf(snapshot['page_name']),
     is_active: isActive,
     started_on: dateOf('start_date', value['start_date']),
-    // The end date of an active ad is the day on which it was last seen, not a stop date (rule 7).
+    // For an active ad this is the day on which it was last seen, not a stop date (rule 7).
     stopped_on: isActive === true ? null : dateOf('end_date', value['end_date']),
     body: bodyOf(snapshot['body']),
     title: textOf(snapshot['title']),
@@ -119,7 +113,6 @@ const webAd = (
   });
 };
 
-/** Returns the partner of a branded-content ad. Without a page id, the id is read from the profile address. */
 const partnerOf = (content: unknown, notes: string[]): Pick<ObservedAd, 'branded_content'> => {
   if (!isObject(content)) return {};
   const address = textOf(content['page_profile_uri'] ?? content['page_profile_url']);
@@ -129,7 +122,6 @@ const partnerOf = (content: unknown, notes: string[]): Pick<ObservedAd, 'branded
   return page_id === null && page_name === null ? {} : { branded_content: { page_id, page_name } };
 };
 
-/** Returns the text of a body: `{text}`, `{markup: {__html}}` or a string. */
 const bodyOf = (body: unknown): string | null => {
   if (!isObject(body)) return textOf(body);
   const html = textOf(objectAt(body, 'markup')['__html']);
@@ -145,7 +137,7 @@ const cardOfWeb = (card: JsonObject): AdCard =>
     link_url: textOf(card['link_url']),
   });
 
-/** Returns the ad's own images and videos. Without any, those of its cards. */
+/** Media of the cards, only when the ad has none of its own. */
 const mediaOf = (snapshot: JsonObject, cards: readonly JsonObject[]): AdMedia[] => {
   const own = [...objectsAt(snapshot, 'images'), ...objectsAt(snapshot, 'videos')];
   return (own.length > 0 ? own : cards).map(medium).filter((one) => one !== null);

@@ -16,12 +16,7 @@ const DIALECT: WebDialect = {
     isCamelCase(value) || isCamelCase(objectAt(value, 'snapshot')) ? snakeCased(value) : value,
 };
 
-/**
- * Reads the library website's responses since 2024: `search_results_connection` with `edges`, whose nodes have
- * `collated_results`. Also reads parts of that shape and flat lists of ads.
- *
- * The last result page has `has_next_page: false`, which claims completeness.
- */
+/** Pages, parts of them or flat lists of ads. `has_next_page: false` claims completeness. */
 export const readWebGraphql: Reader = async function* (source) {
   const completeness = new Completeness();
   for await (const item of jsonRecords(source, placesOf('web-graphql'))) {

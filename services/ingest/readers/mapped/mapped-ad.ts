@@ -21,11 +21,9 @@ import { type AdMedia, type AdRecord, RecordFault } from '../record.ts';
 import { noiseFilter } from './page-noise.ts';
 
 export type Variant = Mapping['variants'][number];
-/** Returns the first value of a record, at the given columns or paths, that is not blank. `null` when there is none. */
 export type Pick = (candidates: readonly string[] | undefined, blank?: (text: string) => boolean) => unknown;
 type PickText = (candidates: readonly string[] | undefined) => string | null;
 
-/** Returns a value as text. Throws `RecordFault` for a list or an object. */
 const asText = (value: unknown, candidates: readonly string[]): string | null => {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value === null) return textOf(value);
@@ -35,7 +33,6 @@ const asText = (value: unknown, candidates: readonly string[]): string | null =>
   );
 };
 
-/** Reads an ad of a record that a mapping describes. Throws `RecordFault` when a field is invalid. */
 export const mappedAd = (
   mapping: Mapping,
   variant: Variant,
@@ -94,7 +91,7 @@ export const mappedAd = (
   };
 };
 
-/** Filters by variant, because compiling the patterns takes longer than filtering a row. */
+/** Compiled once per variant, because compiling takes longer than filtering a row. */
 const filters = new WeakMap<Variant, ReturnType<typeof noiseFilter>>();
 const noiseFilterOf = (variant: Variant): ReturnType<typeof noiseFilter> => {
   const filter = filters.get(variant) ?? noiseFilter(variant);

@@ -10,7 +10,6 @@ import { shortList } from '../shapes/nearest-shape.ts';
 import { mappedAd, type Pick } from './mapped-ad.ts';
 
 const EDIT_MAPPING = 'correct the mapping, or remove the record';
-/** Fields that show what an ad is. A record without any of those that the mapping names is of another shape. */
 const CONTENT_FIELDS: readonly (keyof JsonMapping['columns'])[] = [
   'body',
   'title',
@@ -29,7 +28,6 @@ const CONTENT_FIELDS: readonly (keyof JsonMapping['columns'])[] = [
 
 type Path = readonly (string | number)[];
 
-/** Creates a reader for JSON files of a mapping: one list, result pages, or one record per line. */
 export const readMappedJson = (mapping: JsonMapping): Reader => {
   const places = { paths: [mapping.records.join(PATH_SEPARATOR)] };
   const contentPaths = CONTENT_FIELDS.flatMap((field) => mapping.columns[field] ?? []);
@@ -99,9 +97,7 @@ const pathOf = (text: string): Path => {
   return parsed;
 };
 
-/** Returns the value at a path such as `creative.links[0].url`. `undefined` when the record has no such member. */
 const valueAt = (record: JsonObject, text: string): unknown => {
-  // Flattened exports have members whose names are paths.
   if (Object.hasOwn(record, text)) return record[text];
   let value: unknown = record;
   for (const part of pathOf(text)) {

@@ -2,33 +2,22 @@ import { buttonLabel } from '#contracts/values/codes.ts';
 import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { ctaLabelOf, textOf } from '../fields/ad-fields.ts';
 
-/** Rules for the page elements that a program exported as copy. A mapping file has them. */
 export type PageNoise = {
-  /** Patterns of lines to remove from all texts. */
   readonly drop_lines?: readonly string[] | undefined;
-  /** Patterns of texts to remove from the end of all texts, for a program that joins the lines. */
   readonly drop_endings?: readonly string[] | undefined;
-  /**
-   * When true, a description with a known button label is the button, if the row's own button has no known label. The
-   * row's own button is then the description.
-   */
+  /** A known button label in the description changes places with the row's unknown one. */
   readonly button_in_description?: boolean | undefined;
-  /** When true, a description that repeats the beginning of the copy is blank, and the link block begins after it. */
+  /** The description repeats the copy's beginning; the link block begins after it. */
   readonly description_repeats_copy?: boolean | undefined;
   readonly link_block?: LinkBlock | undefined;
 };
 
-/** The part of the page below the copy: displayed address, headline, description and button. */
 type LinkBlock = {
-  /** Patterns of the page elements between the copy and the block. A pattern matches one or more whole lines. */
   readonly after: readonly string[];
-  /** Pattern of the displayed address, which can begin the block. */
   readonly address: string;
-  /** Fields of the block's other lines, in their order. Further lines are removed. */
   readonly fields: readonly ('title' | 'link_description')[];
 };
 
-/** The texts of an ad that page elements can be part of. */
 export type AdTexts = {
   readonly body: string | null;
   readonly title: string | null;
@@ -37,7 +26,6 @@ export type AdTexts = {
   readonly cta_text: string | null;
 };
 
-/** Maximum lines of a link block: address, headline, description and button. With more lines, it is copy. */
 const LINK_BLOCK_LINES_MAX = 4;
 const NOISE_SETTINGS: ReadonlySet<string> = new Set([
   'drop_lines',
@@ -46,10 +34,10 @@ const NOISE_SETTINGS: ReadonlySet<string> = new Set([
   'description_repeats_copy',
   'link_block',
 ] satisfies readonly (keyof PageNoise)[]);
-/** Line that replaces a page element between copy and link block. Stored texts never have this character. */
+/** Replaces a page element between copy and link block. Stored texts never have this character. */
 const BREAK = '\u0000';
 
-/** Returns a function that removes the page elements from the texts of an ad, or moves them to their fields. */
+/** Removes page elements from the texts of an ad, or moves them to their fields. */
 export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) => {
   const { link_block: block } = noise;
   const dropped = (noise.drop_lines ?? []).map((pattern) => new RegExp(pattern, 'u'));
@@ -70,7 +58,6 @@ export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) 
   const cleaned = (text: string | null): string | null =>
     text === null ? null : textOf(linesOf(text).filter(isCopy).join('\n'));
 
-  /** Returns the index of the block's first line. -1 when the text has no block. */
   const blockStart = (lines: readonly string[], description: string | null): number => {
     const firstCopy = lines.findIndex((line) => isCopy(line) && line !== '');
     const separator = lines.findIndex((line, at) => at > firstCopy && (line === BREAK || isAddress(line)));
@@ -111,7 +98,6 @@ export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) 
 
 const isCopy = (line: string): boolean => line !== BREAK;
 
-/** Returns the number of the first lines whose text the description repeats. -1 when it does not repeat them. */
 const linesThatRepeat = (lines: readonly string[], description: string | null): number => {
   if (description === null) return -1;
   const key = textKey(description);
@@ -124,7 +110,6 @@ const linesThatRepeat = (lines: readonly string[], description: string | null): 
   return -1;
 };
 
-/** Returns description and button, each in its own field. */
 const withButton = (
   noise: PageNoise,
   { cta_text }: AdTexts,
@@ -138,7 +123,6 @@ const withButton = (
   return swapped ? { description: cta_text, label: description } : { description, label: cta_text };
 };
 
-/** Removes the last line, in place, when it is the button, and returns it. `null` when it is not, or too few lines remain. */
 const takeButton = (lines: string[], label: string | null, remainingMin: number): string | null => {
   const last = lines.at(-1);
   if (last === undefined || lines.length <= remainingMin) return null;

@@ -1,7 +1,7 @@
 import type { CsvItem } from './csv-rows.ts';
 import { refusal, type RefusedRecord } from '../record.ts';
 
-/** Advice for faults of which a part of every row, and so the header, is the cause. */
+/** The cause is a part of every row, and so of the header. */
 const ADVICE = [
   [
     'where the header has',
@@ -10,16 +10,13 @@ const ADVICE = [
   ['columns that are both named', 'rename or remove one of the two columns'],
 ] as const;
 
-/** Returns the refusal of a row that is not valid CSV. */
 export const brokenRow = (item: CsvItem & { kind: 'broken' }): RefusedRecord => {
   const advice = ADVICE.find(([what]) => item.what.includes(what))?.[1] ?? 'fix the row and import it again';
   return refusal(item, item.what, advice);
 };
 
-/** Maximum column names in a message. */
 const COLUMNS_SHOWN = 6;
 
-/** Returns the refusal of a file whose header lacks required columns. */
 export const anotherHeader = (
   columns: readonly string[],
   missing: readonly string[],

@@ -3,20 +3,18 @@ import { type CsvPiece, CsvScanner } from './csv-scanner.ts';
 import type { Source } from './open-source.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-/** A first line that tells spreadsheets the delimiter, such as `sep=;`. A program that saved it again filled it with delimiters. */
+/** Tells spreadsheets the delimiter. A program that saves it again may fill it with delimiters. */
 const DELIMITER_LINE = /^"?sep=(\\t|[^\r\n])"?[,;\t|]*\r?\n\uFEFF?/i;
 const HEADER_MAX_BYTES = 64 * 1024;
 
 export type CsvRow = { readonly [column: string]: string };
 export type CsvItem =
-  /** The first item: the column names and the verbatim header. */
   | { readonly kind: 'header'; readonly columns: readonly string[]; readonly raw: string }
   | { readonly kind: 'row'; readonly line: number; readonly raw: string; readonly row: CsvRow }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
 /**
- * Yields the rows of a CSV source or of a spreadsheet as records of column names and texts. When the source is damaged, the last row may be
- * cut off, so it is yielded as broken. One row is therefore held back until the next one arrives.
+ * Damage can cut off the last row, so a row is held back until the next arrives, and the last one is yielded as broken.
  */
 export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
   let columns: readonly string[] | null = null;
@@ -66,7 +64,6 @@ async function* pieces(source: Source): AsyncGenerator<CsvPiece> {
   yield* scanner.end();
 }
 
-/** Yields the rows of a spreadsheet. A row without its last cells has blanks there, and cells beyond the header are a fault. */
 async function* sheetPieces(source: Source): AsyncGenerator<CsvPiece> {
   let columns = 0;
   for await (const { line, fields } of source.rows()) {
@@ -85,7 +82,6 @@ async function* sheetPieces(source: Source): AsyncGenerator<CsvPiece> {
 
 const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** Returns a row by its names. Of several columns with one name, the first with a value counts; two values are a fault. */
 const rowOf = (
   columns: readonly string[],
   repeated: readonly string[],
@@ -107,7 +103,6 @@ const cutShort = (item: CsvItem): CsvItem =>
     ? { kind: 'broken', line: item.line, raw: item.raw, what: 'is the last row before the file breaks off' }
     : item;
 
-/** Returns the delimiter that the first line named, if the header has it. Otherwise the most frequent of the header. */
 const delimiterOf = (text: string, named: string): string => {
   const header = text.slice(0, HEADER_MAX_BYTES).split('\n', 1)[0] ?? '';
   if (named !== '' && header.includes(named)) return named;

@@ -1,4 +1,3 @@
-/** Maximum characters of one row. */
 export const CSV_ROW_MAX_CHARACTERS = 1_000_000;
 
 export type CsvPiece =
@@ -10,22 +9,14 @@ export type CsvPiece =
     }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
-type RowAttempt =
-  | { readonly fields: string[]; readonly end: number }
-  | { readonly fault: string }
-  /** The buffered text ends inside the row. */
-  | null;
+type RowAttempt = { readonly fields: string[]; readonly end: number } | { readonly fault: string } | null;
 
 const UNDOUBLED = 'has a quote inside a quoted field that is not doubled';
 const UNCLOSED = 'opens a quote that is never closed';
 
 /**
- * Splits CSV text into rows (RFC 4180; a quote inside an unquoted field is literal).
- *
- * A custom scanner, because csv-parse does not limit a fault to its row. After an unclosed quote it inverts the quoting
- * of all following rows. The text that it reports is not the row's, and a row over the size limit grows its memory
- * without bound. This scanner gives up only the row's first line and continues with the next line. Consecutive lines
- * that do not match the header become one fault.
+ * RFC 4180; a quote inside an unquoted field is literal. After an unclosed quote, csv-parse inverts the quoting of all
+ * later rows; this scanner gives up one line.
  */
 export class CsvScanner {
   readonly #delimiter: string;
@@ -34,7 +25,6 @@ export class CsvScanner {
   #line: number;
   #broken: { line: number; raw: string; what: string } | null = null;
 
-  /** `line`: number of the header's line. */
   constructor(delimiter: string, line = 1) {
     this.#delimiter = delimiter;
     this.#line = line;
@@ -88,7 +78,6 @@ export class CsvScanner {
     return row.end;
   }
 
-  /** Adds the first line to the current fault. Returns the index of the next line. */
   #breakLine(at: number, what: string): number {
     const newline = this.#text.indexOf('\n', at);
     const end = newline === -1 ? this.#text.length : newline + 1;
@@ -135,7 +124,6 @@ const readRow = (text: string, from: number, delimiter: string, final: boolean):
   }
 };
 
-/** Returns the index of the closing quote of a field whose content begins at `from`. -1 when the text ends before it. */
 const closingQuote = (text: string, from: number): number => {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at;

@@ -7,10 +7,7 @@ const NAMED: { readonly [name: string]: string } = {
   nbsp: '\u00a0',
 };
 
-/**
- * Converts the library's HTML to plain text. It has only line breaks, links and escaped characters, so no full HTML
- * parser is needed.
- */
+/** Library HTML has only line breaks, links and escapes, so a full parser is not needed. */
 export const plainText = (html: string): string =>
   html
     .replaceAll(/\s*<br\s*\/?>\s*/gi, '\n')

@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
 import { refusal, type RefusedRecord } from '../record.ts';
 
-/** Returns the refusal of a record that is not valid JSON. */
 export const brokenJson = ({ line, raw, what }: JsonItem & { kind: 'broken' }): RefusedRecord => {
   const at = { line, raw: raw === '' ? null : raw };
   if (/^[[{\s]*'/.test(raw))
@@ -27,13 +26,11 @@ const STATUS_NAME = /^(?:status|status_?code|http_?(?:status|code)|success|ok|re
 const CODE_NAME = /^(?:code|error_?code|documentation_?url|(?:request|trace)_?id)$/i;
 const FIRST_ERROR_STATUS = 400;
 
-/** Returns true for a member that says that a request failed. A status such as `active` is that of a record. */
 const isFailure = ([name, value]: readonly [string, unknown]): boolean =>
   CODE_NAME.test(name) ||
   (STATUS_NAME.test(name) &&
     (value === false || Number(value) >= FIRST_ERROR_STATUS || /^(?:err|fail)/i.test(String(value))));
 
-/** Returns the message in a member of an error reply: its text, or the first text of a member that is named like one. */
 const messageIn = (value: unknown): string | null => {
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
   if (Array.isArray(value)) return value.map(messageIn).find((text) => text !== null) ?? null;
@@ -45,7 +42,6 @@ const messageIn = (value: unknown): string | null => {
 const isSet = (value: unknown): boolean =>
   isObject(value) || Array.isArray(value) ? Object.keys(value).length > 0 : Boolean(value);
 
-/** Describes a value that is the error reply of an API. `null` when it is none. */
 export const errorReplyOf = (value: JsonObject): string | null => {
   const names = Object.keys(value);
   const isError =
@@ -58,7 +54,6 @@ export const errorReplyOf = (value: JsonObject): string | null => {
     : null;
 };
 
-/** Returns the refusal of a record without an ad id, which may be an error reply that was saved as a result page. */
 export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
   const what = errorReplyOf(record.value);
   if (what === null) return unknownShape(record, format, null);
@@ -67,10 +62,6 @@ export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
 
 type ReadRecord = Pick<JsonEntry & { kind: 'record' }, 'line' | 'number' | 'raw' | 'value'>;
 
-/**
- * Returns the refusal of a record that is of another shape than the file's format. `difference`: by default, the nearest
- * shape and the members that differ.
- */
 export const unknownShape = (
   { line, number, raw, value }: ReadRecord,
   format: string,
@@ -79,7 +70,6 @@ export const unknownShape = (
 ): RefusedRecord =>
   refusal({ line, raw, adId }, `record ${number} has an unknown shape; ${difference}`, UNKNOWN_SHAPE_ADVICE);
 
-/** Returns the refusal of a record with content that would not be read. `where`: its description. */
 export const unreadContent = (
   record: ReadRecord,
   format: string,

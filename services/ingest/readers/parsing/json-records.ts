@@ -4,18 +4,13 @@ import type { Source } from './open-source.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** An item with its position. */
 export type JsonEntry = JsonItem & {
-  /** Number of records up to this item, counted from 1. An envelope has the number of its last record. */
+  /** From 1. An envelope has the number of its last record. */
   readonly number: number;
 };
 
-/** Line number reported for faults of the whole file. */
 export const WHOLE_FILE_LINE = 1;
 
-/**
- * Yields the JSON records of a source and their envelopes. The caller checks the source for damage.
- */
 export async function* jsonRecords(source: Source, places: RecordPlaces): AsyncGenerator<JsonEntry> {
   const scanner = new JsonScanner(places);
   let first = true;

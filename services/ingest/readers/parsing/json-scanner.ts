@@ -11,15 +11,11 @@ import { ANY_MEMBER, type JsonItem, PATH_SEPARATOR, pathOf, type RecordPlaces } 
 import { type JsonObject } from '#domain/shapes/json-object.ts';
 import { parseJson } from './json-value.ts';
 
-/** Maximum bytes of one record. The list around the records has no limit. */
 export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
-/** Bytes of an object at which it is first searched for records of which it may be the envelope. */
 const FIRST_SEARCH_BYTES = JSON_RECORD_MAX_BYTES / 16;
-/** Maximum paths that are learned from one file. */
 const PATHS_MAX = 10_000;
-/** Maximum nesting depth of lists and envelopes around a record. */
 const NESTED_LISTS_MAX = 64;
-/** Maximum lines inside a record that look like the first line of a record. With more, the record is unclosed. */
+/** With more lines that look like the first line of a record, the record is unclosed. */
 const RECORD_STARTS_INSIDE_MAX = 16;
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
@@ -32,14 +28,8 @@ const NULL = Buffer.from('null');
 const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
 
 /**
- * Splits a stream of JSON (one value, a list, result pages, or JSON Lines) into records.
- *
- * A general token parser stops at the first fault, so one missing quote would lose the rest of a file. This scanner
- * only counts brackets and quotes, and `JSON.parse` validates each record. After a broken record it resumes at the next
- * line that begins like the record's first line.
- *
- * An object whose members have records is an envelope. When it closes, exceeds the limit of a record or breaks off, the
- * scanner learns the paths of these members, scans the object again and enters them. From then on it enters them at once.
+ * One missing quote stops a general parser. This one counts brackets and quotes, leaves validity to `JSON.parse`, and
+ * resumes after a broken record. It learns the paths of records inside an object, and scans it again as their envelope.
  */
 export class JsonScanner {
   #frames: Frame[] = [];
@@ -48,10 +38,10 @@ export class JsonScanner {
   #atLineStart = true;
   #stray: { line: number; bytes: number[] } | null = null;
   #items: JsonItem[] = [];
-  /** True when a valid record had a line that looks like a record's first line. Such lines then prove nothing. */
+  /** A valid record had a line like its first line, so such lines prove nothing. */
   #startsInside = false;
   readonly #places: RecordPlaces;
-  /** Members that are entered, by the path of their object: their names and own paths. */
+  /** Names and own paths of entered members, by the path of their object. */
   readonly #entered = new Map<string, Map<string, string>>();
   #paths = 0;
 
@@ -102,7 +92,6 @@ export class JsonScanner {
     }
   }
 
-  /** Scans between records. Returns the index at which to continue. */
   #scanList(list: ArrayFrame | undefined, chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number;
@@ -129,7 +118,6 @@ export class JsonScanner {
     else this.#frames.push(objectFrame(this.#line, this.#indent, context, path, FIRST_SEARCH_BYTES));
   }
 
-  /** Scans inside an object. Its opening brace is the first byte. Returns the index at which to continue. */
   #scanObject(frame: ObjectFrame, chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number;
@@ -199,7 +187,6 @@ export class JsonScanner {
     }
   }
 
-  /** Returns the path of the value that begins here, if it has records. Otherwise `null`. */
   #enteredPath({ depth, state, key, path }: ObjectFrame): string | null {
     if (depth !== 1 || state !== 'value' || key === null) return null;
     const entered = this.#entered.get(path);
@@ -207,7 +194,6 @@ export class JsonScanner {
     return own === null && this.#places.names?.has(key) ? pathOf(path, key) : own;
   }
 
-  /** Enters the value of a member. Returns false when the object is a record by the members before it. */
   #enter(frame: ObjectFrame, byte: number, path: string, rest: Buffer): boolean {
     let before: JsonObject = {};
     try {
@@ -225,7 +211,6 @@ export class JsonScanner {
     return true;
   }
 
-  /** Adds a path and those around it. Returns false when it is known, or there are too many. */
   #addPath(path: string): boolean {
     let isNew = false;
     let around = '';
@@ -242,13 +227,12 @@ export class JsonScanner {
     return isNew;
   }
 
-  /** Learns the places of records in the value of an object. Returns true when one of them is new. */
   #learn({ path }: ObjectFrame, places: readonly string[]): boolean {
     const added = places.filter((place) => place !== '' && this.#addPath(pathOf(path, place)));
     return added.length > 0;
   }
 
-  /** Scans an object that is not closed as an envelope, if a part of it has records. Returns false if it has none. */
+  /** Enters a part of an unclosed object when the part has records. */
   #enterPart(frame: ObjectFrame): boolean {
     const { find } = this.#places;
     if (find === undefined || frame.tooLong) return false;
@@ -261,7 +245,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Scans the top object again. The position after it stays what it is, because an envelope lacks its records. */
+  /** The position after it stays, because an envelope lacks its records. */
   #scanAgain({ parts, line, indent, context, path }: ObjectFrame): void {
     const after = [this.#line, this.#indent, this.#atLineStart] as const;
     this.#frames.pop();
@@ -306,7 +290,6 @@ export class JsonScanner {
     });
   }
 
-  /** Refuses the top record up to the start of the next one, and scans again from there. */
   #break(frame: ObjectFrame, what: string): void {
     const bytes = Buffer.concat(frame.parts);
     const nextStart = frame.tooLong ? null : frame.nextStart;

@@ -10,27 +10,21 @@ import { type SheetRow, xlsxRows } from '../content/xlsx-rows.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const READ_BYTES = 256 * 1024;
-/** Bytes read at once to find the kind of the content. */
 const HEAD_READ_BYTES = 16 * 1024;
 
 /**
- * A file as a stream of decompressed bytes, or of rows. Damaged data does not throw: the stream yields everything that
- * is readable and ends, and `damage()` then returns the reason. A damaged file therefore loses only its tail.
+ * Decompressed bytes or rows. At damage the stream ends without an error, so only the tail is lost; `damage()` has the
+ * reason.
  */
 export type Source = {
   readonly path: string;
   readonly bytesTotal: number;
-  /** Number of bytes read from the file, before decompression. Used for progress. */
   bytesRead(): number;
-  /** `null` when no damage was found so far. */
   damage(): string | null;
-  /** True while all bytes so far are valid UTF-8. */
   isUtf8(): boolean;
-  /** The kind of the content. `chunks` and `rows` yield nothing for other kinds than text, HTML page and spreadsheet. */
+  /** `chunks` and `rows` yield nothing for other kinds than text, HTML page and spreadsheet. */
   readonly content: SourceContent;
-  /** Bytes of a text. Of an HTML page: its library data as JSON. */
   chunks(): AsyncGenerator<Buffer>;
-  /** Rows of a spreadsheet. */
   rows(): AsyncGenerator<SheetRow>;
 };
 
@@ -41,7 +35,6 @@ const isGzip = async (path: string): Promise<boolean> => {
   return bytesRead === head.length && GZIP_MAGIC.every((byte, at) => head[at] === byte);
 };
 
-/** Opens a file. Detects gzip and the kind of the content by its bytes, so a wrong extension does not matter. */
 export const openSource = async (path: string): Promise<Source> => {
   const { size } = await stat(path);
   const gzip = await isGzip(path);
@@ -101,7 +94,6 @@ export const openSource = async (path: string): Promise<Source> => {
   };
 };
 
-/** Returns the kind of a file's content after decompression. */
 const contentOf = async (path: string, gzip: boolean): Promise<SourceContent> => {
   const content = contentKindOf(await headOf(path, gzip));
   if (content.kind !== 'zip archive') return content;
@@ -109,7 +101,6 @@ const contentOf = async (path: string, gzip: boolean): Promise<SourceContent> =>
   return archiveContentOf(path);
 };
 
-/** Returns the first decompressed bytes of a file. Fewer when it is shorter or damaged. */
 const headOf = async (path: string, gzip: boolean): Promise<Buffer> => {
   const file = createReadStream(path, { highWaterMark: HEAD_READ_BYTES });
   const parts: Buffer[] = [];

@@ -1,13 +1,11 @@
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 
-/** Converts a name to snake_case: `adArchiveID` and `adArchiveId` become `ad_archive_id`. */
 const snake = (name: string): string =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase();
 
-/** Returns the value with all member names in snake_case, at every depth. */
 export const snakeCased = (value: JsonObject): JsonObject => renamed(value) as JsonObject;
 
 const renamed = (value: unknown): unknown => {
@@ -24,10 +22,9 @@ const renamed = (value: unknown): unknown => {
 };
 
 const PATH_PART = /([^.[\]]+)|\[(\d+)\]/g;
-/** Maximum list index in a flattened name. No list of the library is that long, so a greater index is an error. */
+/** No list of the library is that long, so a greater index is an error. */
 const FLATTENED_INDEX_MAX = 1_000;
 
-/** Converts flattened names such as `cards[0]` and `pageInfo.page.id` to nested members, at every depth. */
 export const unflattened = (value: JsonObject): JsonObject => {
   const result: { [name: string]: unknown } = {};
   for (const [name, member] of Object.entries(value)) {

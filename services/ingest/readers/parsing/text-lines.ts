@@ -1,12 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Source } from './open-source.ts';
 
-/** Maximum characters of one line. */
 export const LINE_MAX_CHARACTERS = 64 * 1024;
 
 export type TextLine = { readonly line: number; readonly raw: string; readonly tooLong: boolean };
 
-/** Yields the lines of a text without line ends. A line over the limit is cut and marked `tooLong`. */
 export async function* textLines(source: Source): AsyncGenerator<TextLine> {
   const decoder = new StringDecoder('utf8');
   let buffered = '';

@@ -1,15 +1,11 @@
 import { camelCase } from 'es-toolkit/string/camelCase';
 
-/** The members by which a format's records are recognized, for error messages about records of another shape. */
 export type Shape = {
   readonly format: string;
-  /** Paths that a record must have, each as a list of alternatives. `[]` stands for an element of a list. */
   readonly required: readonly (readonly string[])[];
-  /** Further paths that a record may have. */
   readonly optional: readonly string[];
 };
 
-/** Members of a card of a web ad that are texts. Its body is a text or an object with one. */
 export const CARD_TEXTS = [
   'title',
   'link_description',
@@ -18,11 +14,8 @@ export const CARD_TEXTS = [
   'cta_type',
   'link_url',
 ] as const;
-/** Members of a web ad's snapshot that are texts. */
 export const SNAPSHOT_TEXTS = [...CARD_TEXTS, 'display_format'] as const;
-/** Members of a web ad's snapshot that are lists of media. */
 export const SNAPSHOT_MEDIA = ['images', 'videos'] as const;
-/** Members of a media file of a web ad, each an address. */
 export const MEDIA_ADDRESSES = [
   'video_hd_url',
   'video_sd_url',
@@ -30,12 +23,11 @@ export const MEDIA_ADDRESSES = [
   'original_image_url',
   'resized_image_url',
 ] as const;
-/** Members of a web ad's snapshot that are content. A snapshot without any of them is of another shape. */
+/** A snapshot without any of these is of another shape. */
 export const SNAPSHOT_CONTENT = ['body', ...SNAPSHOT_TEXTS, 'cards', ...SNAPSHOT_MEDIA] as const;
 const SNAPSHOT_CONTENT_CAMEL_CASE = SNAPSHOT_CONTENT.map(camelCase);
 const inSnapshot = (names: readonly string[]): readonly string[] => names.map((name) => `snapshot.${name}`);
 
-/** Members of the official API that are content. A record without any of them is of another shape. */
 export const ARCHIVE_CONTENT = [
   'ad_creative_bodies',
   'ad_creative_body',
@@ -51,7 +43,6 @@ export const ARCHIVE_CONTENT = [
   'ad_snapshot_url',
 ] as const;
 
-/** Members of the official API with the texts of an ad, each a text or a list of texts. */
 export const ARCHIVE_TEXTS = ARCHIVE_CONTENT.filter((name) => name.startsWith('ad_creative_'));
 
 export const JSON_SHAPES: readonly Shape[] = [

@@ -3,26 +3,19 @@ import { PATH_SEPARATOR } from '../parsing/json-item.ts';
 import { formatOfRecord, recordPaths } from './record-format.ts';
 import { CSV_SHAPES, JSON_SHAPES, type Shape } from './known-shapes.ts';
 
-/** Maximum names in a message. */
 const NAMES_SHOWN_MAX = 6;
-/** Members that records of many kinds have. They show nothing about the shape. */
+/** Many kinds of records have these, so they show nothing about the shape. */
 const COMMON = new Set(['id', 'type', 'url', 'domain', 'urls', 'title', 'name', 'scanned_at', 'price']);
 
-/** Comparison of a record with a shape. */
 type Match = {
   readonly shape: Shape;
-  /** Number of the shape's paths that the record has. A path in another spelling counts half. */
   readonly score: number;
-  /** True when the record has at least half of the required paths, without `COMMON` ones. */
   readonly isNear: boolean;
-  /** Required paths that the record lacks, in words. */
   readonly missing: readonly string[];
 };
 
-/** The spelling-independent form of a path: `adArchiveID` and `ad_archive_id` are equal. */
 const keyOf = (path: string): string => path.replaceAll('_', '').toLowerCase();
 
-/** Returns the paths of an object's members down to the members of members, and of the first object of each list. */
 const pathsOf = (value: JsonObject): readonly string[] =>
   Object.entries(value).flatMap(([name, member]) => {
     const first: unknown = Array.isArray(member) ? member.find(isObject) : member;
@@ -67,11 +60,10 @@ const nearestOf = (paths: readonly string[], shapes: readonly Shape[]): Match | 
   );
 };
 
-/** Joins names for a message. Leaves out all after the first few. */
 export const shortList = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${names.length > NAMES_SHOWN_MAX ? ', …' : ''}`;
 
-/** Returns the names of a record that the shape does not have, so that a renamed member can be found. */
+/** Shown so that a renamed member can be found. */
 const unknownNames = (names: readonly string[], { required, optional }: Shape): readonly string[] => {
   const known = new Set(
     [...required.flat(), ...optional].flatMap((path) => [path, path.split(/[.[]/, 1)[0]]),
@@ -88,7 +80,6 @@ const inWords = (names: readonly string[], { shape, missing }: Match): string =>
   return `the nearest known shape is ${shape.format}${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;
 };
 
-/** Describes the known shape that a record comes nearest to, and in which members it differs. */
 export const nearestShape = (value: JsonObject): string => {
   const nested = recordPaths(value, (one) => formatOfRecord(one) !== null);
   if (nested.length > 0)
@@ -99,13 +90,11 @@ export const nearestShape = (value: JsonObject): string => {
     : `no known shape is near (found: ${shortList(Object.keys(value))})`;
 };
 
-/** Describes the known shape that a CSV header comes nearest to, and in which columns it differs. */
 export const nearestHeader = (columns: readonly string[]): string => {
   const match = nearestOf(columns, CSV_SHAPES);
   return match?.isNear === true ? inWords(columns, match) : 'no known shape is near';
 };
 
-/** Describes how a record differs from the shape of its file's format. */
 export const differenceFrom = (value: JsonObject, format: string): string => {
   const shape = JSON_SHAPES.find((one) => one.format === format);
   const nearest = nearestOf(pathsOf(value), JSON_SHAPES);

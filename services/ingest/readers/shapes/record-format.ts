@@ -4,12 +4,10 @@ import type { FormatName } from '../formats.ts';
 import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
 import { ANY_MEMBER, pathOf, type RecordPlaces } from '../parsing/json-item.ts';
 
-/** Maximum depth at which a value is searched for records. */
 const DEPTH_MAX = 12;
-/** Member names of the ad id in all web formats, in order of precedence. */
+/** In order of precedence. */
 export const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
 
-/** Names of members that have records or lists of records in the ad formats. */
 const AD_MEMBERS: ReadonlySet<string> = new Set([
   'data',
   'payload',
@@ -24,20 +22,17 @@ const AD_MEMBERS: ReadonlySet<string> = new Set([
 const isObservation = ({ type }: JsonObject): boolean =>
   typeof type === 'string' && /^[a-z_]+\.[a-z_]+$/.test(type);
 
-/** Returns true for an ad of the library's website, in any spelling. */
 export const isWebAd = (value: JsonObject): boolean =>
   AD_ID_NAMES.some((name) => name in value && !isObject(value[name]));
 
 const isArchiveAd = (value: JsonObject): boolean =>
   'id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name));
 
-/** Returns true for a record of a technology detector: a site's address and its `technologies`. */
 export const isTechnologies = (value: JsonObject): boolean =>
   Array.isArray(value['technologies']) &&
   (typeof value['url'] === 'string' || typeof value['domain'] === 'string' || isObject(value['urls'])) &&
   objectsAt(value, 'technologies').every((technology) => typeof technology['name'] === 'string');
 
-/** Returns the format of which a value is a record. `null` when it is of no known one. */
 export const formatOfRecord = (value: JsonObject): FormatName | null => {
   if (isObservation(value)) return 'observations';
   if (isWebAd(value)) {
@@ -51,7 +46,6 @@ export const formatOfRecord = (value: JsonObject): FormatName | null => {
   return isShopProduct(value) ? 'storefront-json' : null;
 };
 
-/** Returns the format of a reply without records, by its envelope. `null` when the envelope is unknown. */
 export const formatOfEnvelope = (value: JsonObject): FormatName | null => {
   if ('is_result_complete' in value) return 'web-2024';
   if ('edges' in value && isObject(value['page_info'])) return 'web-graphql';
@@ -61,7 +55,7 @@ export const formatOfEnvelope = (value: JsonObject): FormatName | null => {
 
 type Test = (value: JsonObject, path: string) => boolean;
 
-/** Returns the paths inside a value at which it has records, the outermost ones. The empty path: it is one itself. */
+/** Outermost paths of records inside a value; the empty path is the value. */
 export const recordPaths = (value: unknown, isRecord: Test, path = '', depth = 0): readonly string[] => {
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return [];
   if (Array.isArray(value)) {
@@ -95,17 +89,14 @@ const FAMILY: { readonly [format: string]: string } = {
 };
 const familyOf = (format: FormatName | null): string | null => format && (FAMILY[format] ?? format);
 
-/** Returns true when no reader of the one format reads records of the other. */
 export const areUnlike = (one: FormatName, other: FormatName): boolean => familyOf(one) !== familyOf(other);
 
-/** Names of members that are entered, of formats other than those of ads. */
 const NAMES: { readonly [format: string]: ReadonlySet<string> } = {
   'storefront-json': new Set(['products']),
   'technologies-json': new Set(),
   observations: new Set(),
 };
 
-/** Returns where a file of a format has its records: known places, and any other with records of its shape. */
 export const placesOf = (format: FormatName): RecordPlaces => {
   const isRecord: Test = (value) => {
     const found = formatOfRecord(value);

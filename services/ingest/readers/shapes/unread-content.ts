@@ -12,26 +12,20 @@ import {
 } from './known-shapes.ts';
 import { shortList } from './nearest-shape.ts';
 
-/**
- * Finds content of a record that would be lost: a known member whose value is of another shape, and unknown members with
- * content in an ad that has none at a known place. The functions describe the first such place; `null` when there is none.
- */
+/** Finds content that would be lost: members of unknown shape, or unknown ones of an otherwise empty ad. */
 
 const CARD_NAMES = ['body', ...CARD_TEXTS, ...MEDIA_ADDRESSES] as const;
 
-/** Last words of the names of members with the copy of an ad. */
 const COPY_WORDS = new Set(
   'text texts body bodies copy copies title titles headline headlines description descriptions message messages content contents creative creatives html markup'.split(
     ' ',
   ),
 );
-/** Words in the names of members whose texts are not the copy of the ad. */
 const OTHER_WORDS = new Set(
   'page profile advertiser brand branded extra alt disclaimer byline bylines impressions spend reach error search query'.split(
     ' ',
   ),
 );
-/** Words in the names of members with links or media. */
 const MEDIA_WORDS = new Set(
   'image images picture pictures photo photos video videos media thumbnail link links card cards carousel'.split(
     ' ',
@@ -73,7 +67,6 @@ const notBody = (path: string, body: unknown): string | null => {
   return notText(`${path}.text`, text) ?? notText(`${path}.markup.__html`, markup['__html']);
 };
 
-/** `names`: of which each object of the list has at least one. */
 const notList = (
   path: string,
   list: unknown,
@@ -95,14 +88,12 @@ const notCard = (path: string, card: JsonObject): string | null =>
   notBody(`${path}.body`, card['body']) ??
   firstOf(CARD_TEXTS, (name) => notText(`${path}.${name}`, card[name]));
 
-/** Describes a known member of a web ad's snapshot that is neither blank nor of its known shape. */
 export const unreadMember = (snapshot: JsonObject): string | null =>
   notBody('snapshot.body', snapshot['body']) ??
   firstOf(SNAPSHOT_TEXTS, (name) => notText(`snapshot.${name}`, snapshot[name])) ??
   notList('snapshot.cards', snapshot['cards'], CARD_NAMES, notCard) ??
   firstOf(SNAPSHOT_MEDIA, (name) => notList(`snapshot.${name}`, snapshot[name], MEDIA_ADDRESSES));
 
-/** Describes a known member of an ad of the official API that is neither blank nor a text, or a list of texts. */
 export const unreadArchiveMember = (fields: JsonObject): string | null =>
   firstOf(ARCHIVE_TEXTS, (name) => {
     const value = fields[name];
@@ -127,7 +118,6 @@ const isMediaName = (name: string): boolean => {
   return words.some((word) => MEDIA_WORDS.has(word)) && !words.some((word) => OTHER_WORDS.has(word));
 };
 
-/** Returns true when a value is a text, or has one in a list or in a member that is named like copy. */
 const hasCopy = (value: unknown): boolean => {
   if (typeof value === 'string') return !isBlankText(value);
   if (Array.isArray(value)) return value.some(hasCopy);
@@ -161,7 +151,6 @@ const isMedia = (name: string, member: unknown): boolean => isMediaName(name) &&
 const elsewhere = (names: readonly string[]): string | null =>
   names.length === 0 ? null : `no text of the ad is at a known place, but content is in ${shortList(names)}`;
 
-/** Describes where a web ad without a text has content that is not read. */
 export const unreadWebContent = (value: JsonObject, snapshot: JsonObject, ad: ObservedAd): string | null => {
   if (!isWordless(ad) || ad.cards.some((card) => !isWordless(card))) return null;
   const isBare = ad.media.length === 0 && ad.cards.length === 0 && ad.link_url === null;
@@ -175,6 +164,5 @@ export const unreadWebContent = (value: JsonObject, snapshot: JsonObject, ad: Ob
   ]);
 };
 
-/** Describes where an ad of the official API without a text has content that is not read. */
 export const unreadArchiveContent = (fields: JsonObject, ad: ObservedAd): string | null =>
   isWordless(ad) ? elsewhere(unknownNames(fields, ARCHIVE_CONTENT, isCopy)) : null;
