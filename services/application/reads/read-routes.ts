@@ -47,7 +47,7 @@ export type ReadRoutes = AsyncDisposable & {
    * Returns the position up to which a reply of the primary may show the log, so that its caller can ask another process for as
    * much. `null` when the standby replied, or there is none.
    */
-  shownUpTo(route: ReadRoute, readModels: readonly string[]): Promise<bigint | null>;
+  shownUpTo(route: ReadRoute, readModels: readonly string[]): Promise<bigint | null> | null;
   /**
    * Waits until the read models have passed a position where the caller reads: asks the standby once, and then waits at the primary.
    * Running out of time is not an error.
@@ -164,18 +164,20 @@ export const createReadRoutes = ({
   };
   const comparing = !standby || compareMs === null ? Promise.resolve() : compareUntilEnded(compareMs);
 
+  const readShown = async (readModels: readonly string[]): Promise<bigint | null> => {
+    const known = toPositions(await primaryDb.query<PositionRow>(POSITIONS));
+    const shown = readModels.flatMap((name) => known.get(name) ?? []);
+    return shown.reduce<bigint | null>((up, one) => (up === null || one > up ? one : up), null);
+  };
+
   return {
     primary,
     routeOf: (callerId) => (standby && mayReadStandby(callerId) ? openStandbyRoute(standby) : primary),
     saw: (callerId, route) => {
       if (standby && route.hasReadPrimary()) pin(callerId);
     },
-    shownUpTo: async (route, readModels) => {
-      if (!standby || readModels.length === 0 || !route.hasReadPrimary()) return null;
-      const known = toPositions(await primaryDb.query<PositionRow>(POSITIONS));
-      const shown = readModels.flatMap((name) => known.get(name) ?? []);
-      return shown.reduce<bigint | null>((up, one) => (up === null || one > up ? one : up), null);
-    },
+    shownUpTo: (route, readModels) =>
+      standby && readModels.length > 0 && route.hasReadPrimary() ? readShown(readModels) : null,
     waitFor: async (callerId, readModels, position) => {
       if (standby && mayReadStandby(callerId)) {
         const rows = await standby.query<PositionRow>(POSITIONS).catch(() => []);

@@ -60,25 +60,19 @@ const dependenciesOf = (
 };
 
 /**
- * Returns when the figures of a reply hold. A read without an observation holds now, unless its read models lack events:
- * then it holds as of the last time at which they lacked none.
+ * Completes the reply of a read. One without an observation holds now, unless its read models lack events: then it holds as of the last
+ * time at which they lacked none. `position`: up to which it may show the log. Waits for nothing that most reads do not need.
  */
-const asOfReply = async (
-  endpoint: Endpoint,
-  { asOf }: Reply,
+const completeRead = async (
+  { reads }: Endpoint,
+  reply: Reply,
   route: ReadRoute,
-  { readModelLag }: OperationDependencies,
-): Promise<string | null> =>
-  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(route, endpoint.reads);
-
-/** Returns the position of a write, or the one up to which a read may show the log. `null` when there is nothing to wait for. */
-const positionOf = async (
-  endpoint: Endpoint,
-  { position = null }: Reply,
-  route: ReadRoute,
-  { readRoutes }: OperationDependencies,
-): Promise<bigint | null> =>
-  endpoint.method === 'GET' ? readRoutes.shownUpTo(route, endpoint.reads) : position;
+  { readModelLag, readRoutes }: OperationDependencies,
+): Promise<Pick<Reply, 'asOf'> & { readonly position: bigint | null }> => {
+  const asOf = reply.asOf ?? (await readModelLag.completeAt(route, reads));
+  const shown = readRoutes.shownUpTo(route, reads);
+  return { asOf, position: shown && (await shown) };
+};
 
 const callHandler = async (
   endpoint: Endpoint,
@@ -91,16 +85,11 @@ const callHandler = async (
     { ...call, execute } as Call<never, never, never>,
     dependenciesOf(endpoint, route, call.caller.workspaceId, dependencies),
   );
-  const asOf = await asOfReply(endpoint, reply, route, dependencies);
-  const position = await positionOf(endpoint, reply, route, dependencies);
+  const completed = endpoint.method === 'GET' ? await completeRead(endpoint, reply, route, dependencies) : {};
   const { baseUrl, mediaLinks, clock } = dependencies;
   const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
-  return {
-    ...reply,
-    asOf,
-    position,
-    data: replaceStoredMedia(located, (name) => mediaLinks.sign(name, clock.now())),
-  };
+  const data = replaceStoredMedia(located, (name) => mediaLinks.sign(name, clock.now()));
+  return { ...reply, ...completed, data };
 };
 
 /**
