@@ -95,15 +95,6 @@ export const withTimeBudget = async <T>(
   }
 };
 
-/**
- * Runs work that must end `ms` after the arrival of its request, sooner than the request itself. Without a request, it has no
- * limit but its own.
- */
-export const withinTimeOfArrival = <T>(ms: number, work: () => Promise<T>): Promise<T> => {
-  const request = current()?.of;
-  return request === undefined ? work() : withTimeBudget(request.startedAt + ms - performance.now(), work);
-};
-
 /** Runs work that does not belong to the request alone, or that must be done after its time: it has its own limits only. */
 export const outsideTimeBudget = <T>(work: () => T): T => budgets.run(undefined, work);
 

@@ -1,5 +1,6 @@
 import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Socket } from 'node:net';
+import { requireTime } from '../concurrency/time-budget.ts';
 import { meterPool } from '../telemetry/metrics.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
@@ -116,7 +117,7 @@ export const withProof = (database: Database, prove: Proof): Database => {
   return proving;
 };
 
-/** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. */
+/** Runs `work` in one transaction; commits when it resolves, rolls back when it throws or the time of its request is over. */
 export const inTransaction = async <T>(
   pool: Database,
   work: (client: Transaction) => Promise<T>,
@@ -126,6 +127,8 @@ export const inTransaction = async <T>(
   try {
     await client.query('begin');
     const result = await work(client);
+    // The caller has been refused: what it asked for is not recorded.
+    requireTime();
     await proofs.get(pool)?.(client);
     await client.query('commit');
     return result;

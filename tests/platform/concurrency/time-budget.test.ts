@@ -9,7 +9,6 @@ import {
   TimeUsedUp,
   timeSignal,
   untilTimeUsedUp,
-  withinTimeOfArrival,
   withTimeBudget,
 } from '#platform/concurrency/time-budget.ts';
 
@@ -40,22 +39,6 @@ test('at the end of the budget the waits in progress throw, after its callback, 
     () => order.push('callback'),
   );
   expect(order).toEqual(['callback', 'wait']);
-});
-
-test('waits with a limit from the arrival of the request end together, and the request goes on', async () => {
-  expect(await withinTimeOfArrival(1, () => pause(5).then(() => timeLeft(60_000)))).toBe(60_000);
-  await withTimeBudget(5_000, async () => {
-    const first = withinTimeOfArrival(30, () => untilTimeUsedUp(NEVER));
-    await pause(20);
-    const second = withinTimeOfArrival(30, () => untilTimeUsedUp(NEVER));
-    await expect(first).rejects.toBeInstanceOf(TimeUsedUp);
-    await expect(second).rejects.toBeInstanceOf(TimeUsedUp);
-    // Timers are early by up to a millisecond.
-    await pause(5);
-    await expect(withinTimeOfArrival(30, async () => requireTime())).rejects.toBeInstanceOf(TimeUsedUp);
-    expect(await withinTimeOfArrival(60_000, async () => timeLeft(60_000))).toBeLessThanOrEqual(5_000);
-    requireTime();
-  });
 });
 
 test('a wait that begins when others have just thrown throws too, although timers are early by part of a millisecond', async () => {
