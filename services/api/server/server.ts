@@ -150,9 +150,10 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   if (resources.loopDelayMs !== undefined) {
     app.register(underPressure, {
       maxEventLoopDelay: resources.loopDelayMs,
-      // Commands go on, so that a key can always be revoked.
-      pressureHandler: (request, reply) => {
-        if (request.method === 'GET') sendRefusal(request, reply, BUSY);
+      // Commands go on, so that a key can always be revoked. An infinite delay is no measurement: the process was held up
+      // for a whole interval, as one that was stopped and continued.
+      pressureHandler: (request, reply, _type, delayMs) => {
+        if (request.method === 'GET' && Number.isFinite(delayMs)) sendRefusal(request, reply, BUSY);
       },
     });
   }
