@@ -4,7 +4,7 @@ import { pause } from '../clock.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { KEEP_ALIVE_MS, openPool, requestPoolSettings, SILENCE_MARGIN_MS, socketOf } from './pool.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
-import { READ_ANSWER_MS } from './settings.ts';
+import { REQUEST_ANSWER_MS } from './settings.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Connections for light reads. Each carries many statements at the same time. */
@@ -33,7 +33,7 @@ export type OpenReadDatabase = ReadDatabase &
   };
 
 export type ReadDatabaseLimits = {
-  /** Milliseconds to open a connection for light reads, and for a light read; `READ_ANSWER_MS` when absent. */
+  /** Milliseconds to open a connection for light reads, and for a light read; `REQUEST_ANSWER_MS` when absent. */
   readonly answerMs?: number;
 };
 
@@ -153,7 +153,7 @@ const openLightReads = (url: string, answerMs: number) => {
  */
 export const openReadDatabase = (
   url: string,
-  { answerMs = READ_ANSWER_MS }: ReadDatabaseLimits = {},
+  { answerMs = REQUEST_ANSWER_MS }: ReadDatabaseLimits = {},
 ): OpenReadDatabase => {
   const light = openLightReads(url, answerMs);
   const heavy = openPool(url, HEAVY_CLIENTS, {

@@ -6,7 +6,7 @@ import { z } from 'zod';
  */
 export const READ_ANSWER_MS = 2_500;
 
-/** Milliseconds in which Postgres must answer a statement of a process that only writes for its callers. */
+/** The same for a statement of a process without the setting below, such as a report of many rows. */
 export const REQUEST_ANSWER_MS = 5_000;
 
 /** Setting of the processes that answer reads. */
