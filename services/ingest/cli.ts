@@ -17,10 +17,7 @@ import { brandDomainOf, timestampOf } from './readers/scan-key.ts';
 import { terminalReport } from './files/progress.ts';
 import { totalsText } from './files/totals-table.ts';
 
-/** Command line `npm run ingest -- FILE…`: reads export files and submits their observations. */
-
-// Limits V8's young generation. Records are short-lived; with V8's default size, uncollected records triple the memory
-// of a run without making it faster.
+// Records are short-lived: V8's default young generation triples the memory of a run and makes it no faster.
 setFlagsFromString('--max-semi-space-size=8');
 setFlagsFromString('--semi-space-growth-factor=1');
 
@@ -40,7 +37,6 @@ type CliOptions = {
   readonly dryRun?: boolean;
 };
 
-/** Creates an option parser. It fails with the `expected` form when `parse` returns `null`. */
 const optionParser =
   <T>(parse: (text: string) => T | null, expected: string) =>
   (text: string): T => {
@@ -103,7 +99,7 @@ const program = new Command('ingest')
 const openConfiguredIntake = async (): Promise<Intake & AsyncDisposable> => {
   const { DATABASE_URL, EVENT_STORE_URL } = serverSettings;
   const settings = readSettings(z.object({ DATABASE_URL, EVENT_STORE_URL }), environmentWithLocalStack());
-  // A dry run and the help do without this code, which takes half of the time of a short command to load.
+  // Loading this takes half of a short command, and dry runs and the help do without it.
   const { openIntake } = await import('./intake/observation-handler.ts');
   return openIntake({ databaseUrl: settings.DATABASE_URL, eventStoreUrl: settings.EVENT_STORE_URL });
 };

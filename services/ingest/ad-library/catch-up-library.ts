@@ -6,14 +6,11 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { adIdsOf } from './event-ads.ts';
 import { foldEvents, loadAds, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
 
-/** Maximum events per batch when a brand's tables catch up with its stream. */
 const CATCH_UP_EVENTS = 500;
-/** Maximum tries. Each of them fails only because another process wrote the same tables meanwhile. */
+/** A try fails only when another process wrote the same tables meanwhile. */
 const CATCH_UP_TRIES = 50;
-/** Maximum milliseconds before the next try. */
 const TRY_DELAY_MS = 100;
 
-/** Folds the events after the library's revision and writes them. Returns false when another process was first. */
 const foldRest = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,
@@ -39,10 +36,7 @@ const foldRest = async (
   return await flush();
 };
 
-/**
- * Folds the events that the brand's tables do not reflect yet, and returns the library. Several processes may do so at
- * once. Throws when others write the tables all the time.
- */
+/** Folds the events that the brand's tables lack. Throws when other processes keep writing the tables. */
 export const catchUpLibrary = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,

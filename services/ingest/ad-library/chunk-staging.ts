@@ -7,7 +7,6 @@ import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
 
-/** Why a chunk is refused, by its number and its scan. */
 const REFUSALS = {
   otherContent: (chunk: number, scanId: string) =>
     `Chunk ${chunk} of the scan ${scanId} was submitted before with other content.`,
@@ -15,8 +14,7 @@ const REFUSALS = {
     `Chunk ${chunk} of the scan ${scanId} arrived after the scan was recorded without it.`,
 } as const;
 
-// A recorded scan takes no further digests: a chunk without a digest was not part of it. After the scan's digests are
-// deleted, all of its chunks are skipped.
+// A chunk without a digest was not part of its recorded scan. Without any digests, all of its chunks are skipped.
 const STAGE_CHUNK = `
   with recorded as (
     select from ingest.recorded_scan where scan_id = $1 and brand_id = $4
@@ -44,9 +42,8 @@ const STAGE_CHUNK = `
     exists (select from another_brand) as is_of_another_brand`;
 
 /**
- * Stores a chunk until its scan ends, which attributes its ads to brands. Idempotent by scan id and chunk number, also after the scan was recorded. Throws
- * `Refusal` when the chunk arrived before with other content, when a part of its scan names another brand, or when its
- * scan was recorded without it (rule 8): the two must not be merged. This holds for `CHUNK_DIGEST_DAYS_MAX` days; later, chunks of a recorded scan are skipped.
+ * Idempotent, also after the scan was recorded. Throws `Refusal` for a known chunk with other content or brand, or one
+ * that its recorded scan lacks (rule 8). After `CHUNK_DIGEST_DAYS_MAX` days it is skipped instead.
  */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
@@ -79,10 +76,7 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
   throw new Refusal('invalid_input', `${reason(chunk.chunk, scan_id)} Use a new \`scan_id\` for each scan.`);
 };
 
-/**
- * Claims the scan's ads for the brands that they were attributed to. An ad that another scan has already claimed is
- * moved to its owner. Rows are inserted in the order of ids, so that two concurrent scans cannot deadlock.
- */
+/** Moves claimed ads to their owner. Inserts in the order of ids, so that concurrent scans cannot deadlock. */
 export const claimStagedAds = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `insert into ingest.ad_owner (ad_id, brand_id)
@@ -98,24 +92,16 @@ export const claimStagedAds = async (database: Database, scanId: string): Promis
   );
 };
 
-/** A scan as it is stored so far. */
 export type StagedScan = {
-  /** Numbers of the staged chunks, in their order. */
   readonly chunks: readonly number[];
-  /** True when the scan has an ad without a social page. */
   readonly unnamed: boolean;
-  /** Pages on which the scan shows ads; `NO_PAGE` for ads without a page. */
+  /** `NO_PAGE` stands for ads without a page. */
   readonly shownPages: readonly string[];
-  /** Domains to which destinations of the shown ads may belong. */
   readonly shownDomains: readonly string[];
-  /** Brands whose part of the scan is recorded. */
   readonly recordedFor: readonly string[];
 };
 
-/**
- * Returns the staged chunks of a scan and the brands that it is recorded for, as of one moment: another process that
- * records the scan deletes its chunks.
- */
+/** One statement, because another process that records the scan deletes its chunks. */
 export const stagedScan = async (database: Database, scanId: string): Promise<StagedScan> => {
   const { rows } = await database.query<StagedScan>(
     `select array(select chunk from ingest.staged_chunk where scan_id = $1 order by chunk) as chunks,
@@ -129,10 +115,7 @@ export const stagedScan = async (database: Database, scanId: string): Promise<St
   return rows[0] ?? { chunks: [], unnamed: false, shownPages: [], shownDomains: [], recordedFor: [] };
 };
 
-/**
- * Yields ids, in slices, of the brand's ads on the covered pages that the scan did not show: live ads, and ads that
- * were shown as ended until now.
- */
+/** Slices of ids: live ads, and ads shown as ended, on covered pages that did not show them now. */
 export const absentAdIds = async function* (
   database: Database,
   scanId: string,
@@ -154,7 +137,7 @@ export const absentAdIds = async function* (
   }
 };
 
-/** Returns the pages on which the brand has live ads that were also observed in countries outside `countries`. */
+/** Pages of live ads that were also observed outside `countries`. */
 export const pagesWithAdsElsewhere = async (
   database: Database,
   brandId: string,
@@ -170,10 +153,7 @@ export const pagesWithAdsElsewhere = async (
   return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
 
-/**
- * Returns the brands that a complete scan of the pages concerns. Brands with ads on the pages: their ads may be
- * absent. Brands that the pages are or were linked to: the scan may make their day reliable.
- */
+/** Brands with ads on the pages, which may be absent, and brands linked to them, whose day may become reliable. */
 export const brandsOfPages = async (
   database: Database,
   pageIds: readonly string[],
@@ -186,7 +166,6 @@ export const brandsOfPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** True when the brand has a live ad on one of the pages. */
 export const hasLiveAds = async (
   database: Database,
   brandId: string,
@@ -199,7 +178,7 @@ export const hasLiveAds = async (
   return rows.length > 0;
 };
 
-/** Returns the pages that concern the brand: pages with ads of it, now or before, recorded or staged, and pages ever linked to it. */
+/** Pages with ads of the brand, now or before, recorded or staged, and pages ever linked to it. */
 export const pagesConcerning = async (
   database: Database,
   scanId: string,
@@ -219,7 +198,6 @@ export const pagesConcerning = async (
   return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
 
-/** Deletes the staged rows of a scan that is recorded. The digests of its chunks stay. */
 export const deleteStagedScan = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)
@@ -228,7 +206,6 @@ export const deleteStagedScan = async (database: Database, scanId: string): Prom
   );
 };
 
-/** Returns the ids of all pages on which the brand has ads. */
 export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
   const { rows } = await database.query<{ social_page_id: string }>(
     'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null order by 1',

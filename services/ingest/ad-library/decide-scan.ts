@@ -48,27 +48,22 @@ import {
   scansOfBrand,
 } from './scan-log.ts';
 
-/** Decides one brand's part of a staged scan, from the working tables. */
-
-/** A staged scan of a brand. Its header does not yet say which pages it covers in part, and whether it is history. */
+/** The header does not yet say which pages it covers in part, and whether it is history. */
 export type BrandPart = {
   readonly database: Database;
   readonly library: OpenLibrary;
   readonly header: ScanHeader;
   readonly chunks: readonly number[];
-  /** Distinct ads of this brand that the scan showed. */
   readonly seen: number;
-  /** True when ads of this brand moved to another one by this scan. */
   readonly isLeft: boolean;
-  /** True when the scan was late for one of its brands before their locks were taken. */
+  /** The scan was late for one of its brands before their locks were taken. */
   readonly isLate: boolean;
-  /** Ids of the scan's ads that belong to this brand and to others in the course of time. */
+  /** The scan's ads that belong to this brand and others in the course of time. */
   readonly shared: ReadonlyMap<string, OwnedAd | null>;
-  /** The domain that the scan registers, if ads that lead to it are decided again; else `null`. */
   readonly domain: string | null;
 };
 
-/** Thrown when a later scan or move was recorded since the scan was judged to be in order. The scan must be judged again. */
+/** Later scans or moves were recorded meanwhile, so the scan must be judged again. */
 export class BecameLate extends Error {
   constructor(scanId: string) {
     super(`later scans were recorded while scan ${scanId} was; it is decided again`);
@@ -76,10 +71,8 @@ export class BecameLate extends Error {
   }
 }
 
-/** Totals of the brand's part of a scan; set when the part is decided. */
 export type PartTotals = { totals: ScanTotals | null };
 
-/** Returns the ads of a chunk that belong to the brand, and loads their recorded state. */
 const loadStagedAds = async (
   { database, library, header }: BrandPart,
   chunk: number,
@@ -90,10 +83,7 @@ const loadStagedAds = async (
   return ads;
 };
 
-/**
- * Returns which collectors showed the brand's ads before the scan (rule 6). Rule 6 needs the whole scan before anything is
- * decided, so this pass runs only if there were others. A resumed scan reuses the differences of its open events.
- */
+/** Rule 6 needs the whole scan first. A resumed scan reuses the differences of its open events. */
 const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
   const { database, library, header, chunks, seen } = part;
   const { brandId, state } = library;
@@ -117,7 +107,6 @@ const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
   return collectorSwitch(header, repeatedDifferences(tally), before, byStoredLooks);
 };
 
-/** Returns which complete scans of the scan's day cover the brand's pages, with the scan itself (rule 9). */
 const reliableScansOfDay = async (
   { database, library: { brandId }, header }: BrandPart,
   links: readonly LinkPeriod[],
@@ -132,7 +121,6 @@ const newPagesOf = ({ state }: OpenLibrary, ads: readonly ObservedAd[]): readonl
   ...new Set(ads.filter(({ ad_id }) => !state.ads.has(ad_id)).map(({ page_id }) => page_id ?? NO_PAGE)),
 ];
 
-/** Yields the absences of a complete scan (rule 1), some ads at a time. */
 const decideAbsences = async function* (
   database: Database,
   library: OpenLibrary,
@@ -151,7 +139,6 @@ const decideAbsences = async function* (
   }
 };
 
-/** Decides a scan that is not older than another. */
 const decideInOrder = async function* (
   part: BrandPart,
   links: readonly LinkPeriod[],
@@ -173,7 +160,7 @@ const decideInOrder = async function* (
   yield closing;
 };
 
-/** Decides a scan that is too old to be decided again: it adds its unknown ads and its day (rule 11). */
+/** A scan too old to be decided again adds its unknown ads and its day (rule 11). */
 const decideHistory = async function* (
   part: BrandPart,
   links: readonly LinkPeriod[],
@@ -200,14 +187,10 @@ const decideHistory = async function* (
   yield closing;
 };
 
-/** Some of the brand's ads that a late scan may concern. */
 type LateSlice = {
-  /** Ads that the scan showed. */
   readonly ads: readonly ObservedAd[];
   readonly adIds: readonly string[];
-  /** Ids of the shown ads that are attributed to the brand. */
   readonly ownIds: ReadonlySet<string>;
-  /** True when the ads belong to no other brand in the course of time. */
   readonly isPlain: boolean;
 };
 
@@ -250,7 +233,6 @@ const decideLate = async function* (
   const metSooner = pagesMetSooner(shownPages, metAt, header);
   const noAds: readonly ObservedAd[] = [];
   const nothing: ReadonlySet<string> = new Set();
-  /** Yields the ads that the scan may concern, or all of the brand, in slices. */
   const slices = async function* (isWhole: boolean): AsyncGenerator<LateSlice> {
     const slice = { ads: noAds, ownIds: nothing, isPlain: false };
     for (const chunk of chunks) {
@@ -277,7 +259,6 @@ const decideLate = async function* (
     for await (const adIds of adsToDecideAgain(database, brandId, header, scope))
       yield { ...slice, adIds, isPlain: true };
   };
-  /** Loads the ads of a slice, and finds those that belong to several brands. */
   const load = async ({ ads, adIds, ownIds, isPlain }: LateSlice) => {
     await loadAds(database, library, adIds);
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
@@ -302,7 +283,7 @@ const decideLate = async function* (
   const late = { ...recordedAs, differences };
   let seen = 0;
   const unsettled = new Set<string>();
-  // Other differences concern all ads that later scans show: some missed the scan that has them (rule 6).
+  // Other differences concern all ads of later scans: some missed the scan that has them (rule 6).
   for await (const slice of slices(differences.size > 0)) {
     const { shown, ofSeveral, decided } = await load(slice);
     for (const adId of ofSeveral.unsettled) unsettled.add(adId);
@@ -321,17 +302,14 @@ const decideLate = async function* (
   yield closing;
 };
 
-/** True when the scan was made for the brand, showed or took ads of it, or is complete and names a page linked to it by then. */
+/** Made for the brand, showed or took its ads, or complete and naming a linked page. */
 const isOwn = ({ header, seen, isLeft, library }: BrandPart, links: readonly LinkPeriod[]): boolean =>
   header.scanned_for === library.brandId ||
   seen > 0 ||
   isLeft ||
   (header.complete && pagesLinkedAt(links, header.scanned_at).some((pageId) => header.pageIds.has(pageId)));
 
-/**
- * Returns the covered pages on which the brand has live ads known from countries outside the scan. If another scan of the same
- * time is recorded, these are all pages: an ad that only the other scan showed is not absent, and was not shown either.
- */
+/** With another scan of the same time, all pages are partial: an ad that only that scan showed is not absent. */
 const partialPagesOf = async ({ database, library, header }: BrandPart): Promise<ReadonlySet<string>> => {
   const { complete, countries, pageIds } = header;
   if (!complete) return new Set();
@@ -340,10 +318,7 @@ const partialPagesOf = async ({ database, library, header }: BrandPart): Promise
   return await pagesWithAdsElsewhere(database, library.brandId, [...pageIds], countries);
 };
 
-/**
- * Decides a brand's part of a scan. Yields its events in groups and the closing `ScanRecorded` in the last; the state
- * store folds each group before the next is decided. Yields nothing for a scan that is recorded already.
- */
+/** Yields events in groups, each folded before the next is decided. Yields nothing for a recorded scan. */
 export const decideForBrand = async function* (
   part: BrandPart,
   totals: PartTotals,
@@ -363,7 +338,7 @@ export const decideForBrand = async function* (
       ]
     : [];
   const judged = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
-  // The first scan of a brand has no later look whose totals its ads could be added to.
+  // The first scan of a brand has no later scan whose totals could include its ads.
   const order = judged === 'history' && !(await hasScans(database, library.brandId)) ? 'late' : judged;
   if (order === 'late' && !part.isLate) throw new BecameLate(header.scan_id);
   const isAgain = part.shared.size > 0 || part.domain !== null;

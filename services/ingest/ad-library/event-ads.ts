@@ -1,6 +1,5 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 
-/** Returns the ids of the ads that an event changes. */
 export const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
   switch (event.type) {
     case 'AdStarted':

@@ -8,13 +8,9 @@ import { clearMark, whileMarked } from '../intake/pending-mark.ts';
 import { catchUpLibrary } from './catch-up-library.ts';
 import { foldEvents, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
 
-/** Events gathered before they are appended together. A small scan is one append. */
 const APPEND_EVENTS = 500;
 
-/**
- * Derives the event id from the content of the event, not from its position in an append. A scan that was
- * interrupted anywhere and is decided again therefore produces the same events with the same ids.
- */
+/** From the event's content, not its place in an append, so that an interrupted scan repeats the same ids. */
 const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   const about =
     'corrected_by' in data
@@ -29,16 +25,11 @@ const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
 };
 
-/** The state store of one brand's part of a scan. */
 export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & {
-  /** Number of events appended by the last attempt. */
   appended(): number;
 };
 
-/**
- * Creates the state store of one brand's ad library. It loads the state from the working tables, at the stream revision
- * that they reflect, because a library is too large to be folded from its stream for each scan.
- */
+/** State comes from the working tables, because a library is too large to be folded from its stream for each scan. */
 export const createLibraryStateStore = (
   database: Database,
   eventStore: EventStore,
@@ -68,7 +59,6 @@ export const createLibraryStateStore = (
       );
       appended += events.length;
       const isSaved = await saveLibrary(database, opened, last.revision, scanId);
-      // Another process may have folded a part of the events.
       if (isSaved) mark.cleared();
       else await catchUpLibrary(database, eventStore, brandId);
     });
@@ -76,7 +66,7 @@ export const createLibraryStateStore = (
 
   return {
     load: async (conflicts) => {
-      // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
+      // Optimistic: the tables count as current until `StreamMoved`. Only a retry reads the stream.
       library =
         conflicts === 0
           ? await openLibrary(database, brandId)
@@ -90,8 +80,7 @@ export const createLibraryStateStore = (
     append: async (events) => {
       if (!library) throw new Error('a library is loaded before events are appended to it');
       foldEvents(library, events);
-      // Each ad occurs in one part of a scan only, so the loaded ads can be dropped. Memory then does not grow with
-      // the scan, whose size has no limit here.
+      // Each ad is in one part of a scan, so dropping ads here keeps memory from growing with the scan.
       library.state.ads.clear();
       gathered.push(...events);
       if (gathered.length >= APPEND_EVENTS) await flush();

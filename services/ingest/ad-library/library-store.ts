@@ -23,15 +23,11 @@ import { saveMoves } from '../attribution/move-log.ts';
 
 const SCHEMA = new URL('../schema.sql', import.meta.url);
 
-/**
- * The state of one brand's ad library, opened for decisions. Decided events are folded into `state` at once; `revision`
- * is the stream revision up to which events are recorded. `state.ads` holds only the ads that were loaded.
- */
+/** Decided events are folded at once; `revision` is that of the recorded ones. `state.ads` has only loaded ads. */
 export type OpenLibrary = {
   readonly brandId: string;
   revision: bigint;
   readonly state: LibraryState;
-  /** Changes by folding that are not yet written to the tables. */
   readonly changed: {
     readonly ads: Map<string, AdState>;
     readonly pages: Set<string>;
@@ -42,10 +38,9 @@ export type OpenLibrary = {
   };
 };
 
-/** A recorded scan with the differences of its collector (rule 6). */
+/** With the differences of its collector (rule 6). */
 type FoldedScan = ScanRecorded['data'] & { readonly differences: readonly string[] };
 
-/** Creates the working tables of ingest that do not exist. */
 export const createWorkingTables = (database: Database): Promise<void> =>
   installSchema(database, {
     lock: ADVISORY_LOCKS.ingestSchema,
@@ -53,7 +48,6 @@ export const createWorkingTables = (database: Database): Promise<void> =>
     fingerprintOn: 'ingest',
   });
 
-/** Loads the stored state of these ads into `library.state.ads`. Ads of other brands are not loaded. */
 export const loadAds = async (
   database: Database,
   library: OpenLibrary,
@@ -69,7 +63,7 @@ export const loadAds = async (
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
 };
 
-/** Folds events into the state. Every ad of the events must be loaded, except ads that an event starts. */
+/** Every ad of the events must be loaded, except ads that an event starts. */
 export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
   for (const event of events) {
@@ -97,9 +91,8 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
   }
 };
 
-// Writes all changes but corrections and moves in one round trip, and nothing when the tables are no longer at the revision that the state was
-// loaded at: another process has folded the same events, or later ones. `ad_owner` rows are inserted here only after the
-// tables were dropped and folded again; otherwise the claim has inserted them before.
+// Writes nothing if another process has moved the tables' revision. Only tables that were dropped lack `ad_owner` rows
+// here.
 const SAVE = `
   with current as (
     insert into ingest.library as l (brand_id, revision, live, missing, total, open)
@@ -181,11 +174,7 @@ const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: F
   partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
 });
 
-/**
- * Writes the pending changes with the revision that they reflect, and deletes the mark of the command that appended
- * them. Returns false, and writes nothing, when another process has written the library since it was opened. If the
- * process is killed before the commit, the next decision catches up from the stream.
- */
+/** `false`: another process wrote first. After a crash the next decision catches up. */
 export const saveLibrary = async (
   database: Database,
   library: OpenLibrary,
@@ -229,7 +218,7 @@ export const saveLibrary = async (
       : await inTransaction(database, async (transaction) => {
           const { rows } = await transaction.query(statement);
           if (rows.length === 0) return false;
-          // One by one: a batch may hold several corrections of a scan, of which the last holds.
+          // One by one: of several corrections of a scan the last holds.
           for (const correction of corrections)
             await transaction.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
           await saveMoves(transaction, moves);
@@ -245,10 +234,7 @@ export const saveLibrary = async (
   return isSaved;
 };
 
-/**
- * Opens a brand's library from the tables, without reading the stream. The state may be stale: the expected revision of
- * the next append detects that.
- */
+/** The state may be stale: the expected revision of the next append detects that. */
 export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
   const state = emptyLibrary();
   const { rows } = await database.query<{

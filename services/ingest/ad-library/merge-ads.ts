@@ -5,7 +5,7 @@ import { cardOfAd } from '../readers/fields/ad-fields.ts';
 type AdCard = ObservedAd['cards'][number];
 type AdMedia = ObservedAd['media'][number];
 
-/** One of several rows of an ad. Rows with the same key are one version; without a key, the content is compared. */
+/** Rows with the same key are one version; without a key, the content is compared. */
 export type AdRow = {
   readonly ad: ObservedAd;
   readonly version: { readonly key: string | null; readonly card: AdCard };
@@ -14,10 +14,7 @@ export type AdRow = {
 const isBlank = (value: unknown): boolean =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
-/**
- * Merges several rows into one ad (rule 8). For each field the first non-empty value counts. Media are collected from all
- * rows, and rows with different versions become the ad's list of versions. The result may exceed the limits of an ad.
- */
+/** The first non-empty value of a field counts; media and versions add up (rule 8). May exceed the limits of an ad. */
 export const mergeAds = (rows: readonly [AdRow, ...AdRow[]]): ObservedAd => {
   const [first] = rows;
   if (rows.length === 1) return first.ad;
@@ -35,14 +32,11 @@ export const mergeAds = (rows: readonly [AdRow, ...AdRow[]]): ObservedAd => {
   return versions.size > 1 ? { ...merged, versions: [...versions.values()] } : merged;
 };
 
-/** Returns the place of an entry among those of its ad. It follows from the content, so any order is the same. */
+/** Derived from the content, so that entries in any order give the same. */
 const sortKeyOf = (ad: ObservedAd): string =>
   JSON.stringify([ad.page_id === null, ad.page_id, ad.is_active !== true, ad]);
 
-/**
- * Merges several entries of an ad in one scan. Entries with a social page come first, then those that are active, so
- * that no entry counts for its place in the scan. The result is within the limits of an ad.
- */
+/** Sorted with pages and active ads first, so that the order in the scan does not count. Cut to the limits of an ad. */
 export const mergeEntries = (entries: readonly [ObservedAd, ...ObservedAd[]]): ObservedAd => {
   if (entries.length === 1) return entries[0];
   const [first, ...others] = entries

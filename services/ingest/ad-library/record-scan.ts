@@ -27,7 +27,7 @@ import { registeredBy } from '../attribution/known-brands.ts';
 import { holdersOfDomain, moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { brandsLeftBy } from '../attribution/move-log.ts';
 
-/** Thrown when the end of a scan arrives before all of its chunks. Retryable: the missing chunks may still arrive. */
+/** Retryable: the missing chunks may still arrive. */
 export class ChunksMissing extends Error {
   constructor(expected: number, staged: number) {
     super(`the scan has ${expected} chunks, but only ${staged} have arrived; send the missing chunks again`);
@@ -42,13 +42,11 @@ const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
         Object.entries(sum).map(([name, count]) => [name, count + more[name as keyof ScanTotals]]),
       ) as ScanTotals);
 
-/** Maximum times that a scan is judged, when other processes record later scans of its brands meanwhile. */
+/** Other processes may record later scans meanwhile, after which the scan is judged again. */
 const JUDGED_MAX = 5;
 
-/** Sums over the parts of a scan that are recorded. */
 type Recorded = { events: number; totals: ScanTotals | null };
 
-/** Returns the staged scan. Throws when its chunks are not those that the end states, unless the scan is recorded. */
 const requireChunks = (
   staged: StagedScan,
   { chunks: stated, brand_domain }: AdLibraryScanEnd,
@@ -65,18 +63,14 @@ const requireChunks = (
   return staged;
 };
 
-/** Returns the pages that the scan names or shows ads of. */
 const pagesOf = ({ coverage }: AdLibraryScanEnd, shownPages: readonly string[]): readonly string[] => [
   ...coverage.pages.map(({ page_id }) => page_id),
   ...shownPages,
 ];
 
 /**
- * Decides and records a scan whose chunks are all staged, one brand after the other. The brand that the scan was made
- * for comes last: its `ScanRecorded` marks the whole scan as recorded. Safe to call again after any interruption.
- * Throws `ChunksMissing` when chunks are missing, and `Refusal` when there are more chunks than the end states.
- *
- * `register` registers the brand, and returns the number of its events. It runs with the locks of the scan's places.
+ * The scan's own brand comes last: its `ScanRecorded` marks the whole as recorded. Safe to repeat. Throws
+ * `ChunksMissing`, and `Refusal` for surplus chunks.
  */
 export const recordStagedScan = async (
   database: Database,
@@ -109,7 +103,6 @@ export const recordStagedScan = async (
   });
 };
 
-/** Records the parts that are not recorded yet, and adds to `sums`. Throws `BecameLate` when a later scan was recorded meanwhile. */
 const recordParts = async (
   database: Database,
   eventStore: EventStore,
@@ -151,7 +144,6 @@ const recordParts = async (
     left = new Set(await brandsLeftBy(database, end.scan_id));
     seenBy = await stagedBrands(database, end.scan_id);
   }
-  // Deduplicates pages that the coverage names twice.
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
   const pages = [...named.values(), ...(unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
   const pageIds = [...named.keys()];

@@ -1,12 +1,9 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** The brand that a scan was made for. All parts of a scan name the same one (rule 8). */
+/** All parts of a scan name the same brand (rule 8). */
 
-/**
- * SQL of the parts of the scan `$1` that name another brand than `brandId`: its chunks, and its record. A chunk that an
- * older release staged has no brand, and passes.
- */
+/** Parts of scan `$1` for another brand than `brandId`. Chunks from an older release have no brand, and pass. */
 export const partsOfAnotherBrandSql = (brandId: string): string => `
   select from ingest.staged_digest where scan_id = $1 and brand_id <> ${brandId}
   union all select from ingest.scan where scan_id = $1 and scanned_for <> ${brandId}`;
@@ -17,7 +14,7 @@ export const anotherBrand = (scanId: string): Refusal =>
     `The scan ${scanId} was submitted before for another \`brand_domain\`. Use a new \`scan_id\` for each scan.`,
   );
 
-/** Throws `Refusal` when a part of the scan was submitted before for another brand. */
+/** Throws `Refusal` for parts of one scan for two brands. */
 export const requireOneBrand = async (
   database: Database,
   scanId: string,

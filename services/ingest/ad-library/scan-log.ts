@@ -13,14 +13,9 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Reads of the recorded scans (`ingest.scan`), on which the decisions about a scan depend. */
-
 export type ScanTime = Pick<ScanHeader, 'scan_id' | 'scanned_at'>;
 
-/**
- * Returns when each page was first named or showed an ad, without the scan `except`. The id of a brand stands for the ads
- * without a page in the scans made for it: they are met by the first such scan that showed one.
- */
+/** Without the scan `except`. The id of a brand stands for ads without a page in scans for it. */
 export const firstMeetings = async (
   database: Database,
   scannedFor: readonly string[],
@@ -52,10 +47,7 @@ export const firstMeetings = async (
   );
 };
 
-/**
- * Returns the complete scans before this one that would have shown ads of the pages. Of scans of the same countries only
- * the last is returned, because novelty depends on no other.
- */
+/** Only the last of the earlier complete scans for each set of countries, because novelty needs no other. */
 export const lookHistory = async (
   database: Database,
   scan: ScanHeader,
@@ -92,7 +84,6 @@ export const lookHistory = async (
   return { pages, searches: searches.rows };
 };
 
-/** Returns the complete scans after this one that named the pages. */
 export const looksAfter = async (
   database: Database,
   { scan_id, scanned_at }: ScanTime,
@@ -112,7 +103,6 @@ export const looksAfter = async (
   };
 };
 
-/** Returns the complete scans that named the pages, after a time and before this scan, in the order of observation. */
 export const looksSince = async (
   database: Database,
   { scan_id, scanned_at }: ScanTime,
@@ -130,10 +120,7 @@ export const looksSince = async (
   return Map.groupBy(rows, ({ social_page_id }) => social_page_id);
 };
 
-/**
- * Returns the time of the newest scan since a time that is recorded for the brand, or is complete and named the page;
- * `null` when there is none.
- */
+/** The brand's scans, and complete ones that named the page; `null` when there is none. */
 export const newestScanSince = async (
   database: Database,
   brandId: string,
@@ -155,10 +142,7 @@ export const newestScanSince = async (
   return rows[0]?.newest ?? null;
 };
 
-/**
- * True when one of the brand's recorded scans, or of the scans `alsoIds`, is by another collector, or may be. Does not grow with
- * the number of scans.
- */
+/** Does not grow with the number of scans. */
 export const hasOtherCollector = async (
   database: Database,
   brandId: string,
@@ -177,7 +161,6 @@ export const hasOtherCollector = async (
   return rows.length > 0;
 };
 
-/** Returns when which social pages were linked to the brand. */
 export const linksOf = async (database: Database, brandId: string): Promise<readonly LinkPeriod[]> => {
   const { rows } = await database.query<LinkObservation>(
     `select social_page_id as page_id, observed_at, linked from ingest.page_link where brand_id = $1
@@ -187,7 +170,6 @@ export const linksOf = async (database: Database, brandId: string): Promise<read
   return linkPeriods(rows);
 };
 
-/** Returns the complete scans of a UTC day that were made for the brand or named one of the pages. */
 export const completeScansOfDay = async (
   database: Database,
   brandId: string,
@@ -231,25 +213,23 @@ type LoggedRow = {
   readonly no_look: boolean | null;
 };
 
-/** A recorded scan, with its reliability for the brand and its last correction. */
 export type BrandScan = ReplayScan & {
   readonly reliable: boolean;
   /** False when the totals do not hold for the scan's own time. */
   readonly chronological: boolean;
-  /** True when the scan turned out not to have looked at the brand. */
+  /** A correction found that the scan had not looked at the brand. */
   readonly noLook: boolean;
-  /** Ids of the late observations that recorded or corrected the totals. */
+  /** Late observations that recorded or corrected the totals. */
   readonly corrected_by: readonly (string | null)[];
 };
 
-/** Returns the brands for which the scans were made. */
 export const scannedForOf = (scans: readonly BrandScan[]): readonly string[] => [
   ...new Set(scans.map(({ header }) => header.scanned_for)),
 ];
 
 const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
   const pageIds = new Set(row.page_ids);
-  // A scan that is not in the brand's stream showed none of its ads, so it implies no sighting.
+  // A scan outside the brand's stream showed none of its ads, so it implies no sighting.
   const partialPages = row.partial_pages === null ? pageIds : new Set(row.partial_pages);
   const { scan_id, observed_at, complete, scanned_for, countries, collector } = row;
   return {
@@ -282,8 +262,8 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
 };
 
 /**
- * Returns the scans of the brand's stream, all complete scans that named one of the pages, and those of `alsoIds`, in the
- * order of observation, without the scan `scanId`. Each scan is returned with the given pages only.
+ * Scans of the brand's stream, complete ones of the pages, and `alsoIds`, in the order of observation, without
+ * `scanId`. Each has the given pages only.
  */
 export const scansOfBrand = async (
   database: Database,

@@ -4,9 +4,6 @@ import { domainsLedTo, type LedTo } from '../attribution/brand-of-ad.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { mergeEntries } from './merge-ads.ts';
 
-/** The ads of a staged scan, and the brands that own them. */
-
-/** Returns the owners of those ads that belong to a brand, by ad id. */
 export const ownersOf = async (
   database: Database,
   adIds: readonly string[],
@@ -20,7 +17,7 @@ export const ownersOf = async (
   return new Map(rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
 };
 
-/** Sets the brands of staged ads that have no owner yet. Until then they count for the brand that the scan was made for. */
+/** Until then, an ad counts for the brand of the scan. */
 export const attributeStagedAds = async (
   database: Database,
   scanId: string,
@@ -35,15 +32,13 @@ export const attributeStagedAds = async (
   );
 };
 
-/** A staged chunk as its JSON text, the ids of those of its ads that are asked for, and further chunks with them. */
 type ChunkRow = { readonly ads: string; readonly own: readonly string[]; readonly more: readonly number[] };
 
-/** SQL of the columns `own` and `more` of `ChunkRow`. `where` selects the staged ads `s`. */
 const ownSql = (where: string): string => `
   array(select ad_id from ingest.staged_ad s where ${where}) as own,
   array(select distinct unnest(s.more_chunks) from ingest.staged_ad s where ${where} order by 1) as more`;
 
-/** Returns the ads of a chunk that are asked for, each merged from all its entries in the scan (rule 8). */
+/** Each ad merged from all its entries in the scan (rule 8). */
 const ownAds = async (
   database: Database,
   scanId: string,
@@ -72,7 +67,7 @@ const ownAds = async (
   return [...entries.values()].map(mergeEntries);
 };
 
-/** Returns the ads of which this chunk is the first with an entry, of all brands. */
+/** Each ad belongs to the first chunk that has an entry of it. */
 export const adsOfChunk = async (
   database: Database,
   scanId: string,
@@ -86,7 +81,6 @@ export const adsOfChunk = async (
   return await ownAds(database, scanId, rows[0]);
 };
 
-/** Returns the ids of the ads of which this chunk is the first with an entry, of all brands. */
 export const adIdsOfChunk = async (
   database: Database,
   scanId: string,
@@ -99,10 +93,7 @@ export const adIdsOfChunk = async (
   return rows.map(({ ad_id }) => ad_id);
 };
 
-/**
- * Returns the brand's ads of which this chunk is the first with an entry. Ads that moved to another brand since they
- * were claimed are left out: the former brand would start them again.
- */
+/** Leaves out ads that moved to another brand since they were claimed: the former brand would start them again. */
 export const stagedAds = async (
   database: Database,
   scanId: string,
@@ -118,7 +109,7 @@ export const stagedAds = async (
   return await ownAds(database, scanId, rows[0]);
 };
 
-/** Returns the pages on which the staged scan shows ads, of a brand or of all; `NO_PAGE` for ads without a page. */
+/** `NO_PAGE` stands for ads without a page. */
 export const pagesOfStagedAds = async (
   database: Database,
   scanId: string,
@@ -132,10 +123,7 @@ export const pagesOfStagedAds = async (
   return rows.map(({ social_page_id }) => social_page_id);
 };
 
-/**
- * Returns the pages on which recorded ads of the staged scan are known, where the scan shows another page or none. A later
- * scan of such a page says something about the ad, so the scan is late for it.
- */
+/** Known pages where the scan shows another or none: a later scan of such a page makes this scan late for the ad. */
 export const knownPagesOfStagedAds = async (
   database: Database,
   scanId: string,
@@ -150,7 +138,7 @@ export const knownPagesOfStagedAds = async (
   return rows.map(({ social_page_id }) => social_page_id);
 };
 
-/** Returns the domains to which recorded ads of the staged scan lead, or led once, as far as is known. */
+/** Domains to which recorded ads of the scan lead, or once led. */
 export const knownDomainsOfStagedAds = async (
   database: Database,
   scanId: string,
@@ -168,7 +156,6 @@ export const knownDomainsOfStagedAds = async (
   return domainsLedTo(rows);
 };
 
-/** Returns the number of the scan's ads per brand id. */
 export const stagedBrands = async (
   database: Database,
   scanId: string,

@@ -16,9 +16,7 @@ import { type Misplaced, misplacedAds, movedAtOf, placedAds } from './brand-of-a
 import { knownBrands, placesOf } from './known-brands.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
 
-/** Attribution of the ads that a staged scan shows (rule 10). */
-
-/** Returns a test for ads that belong to another brand also without what the scan shows of them. */
+/** Selects ads whose brand differs even without what the scan shows. */
 const movesByRegistration = async (
   database: Database,
   moves: readonly Misplaced[],
@@ -33,9 +31,8 @@ const movesByRegistration = async (
 };
 
 /**
- * Attributes the staged ads (rule 10). New ones get the brand that they belong to. Recorded ones move at the time of the
- * scan, before it is decided, if it is in order for both brands. Returns the number of events. `isBlocked`: an ad
- * stays for now because the scan is late, or because what became known later decides about it.
+ * Rule 10. New ads get their brand; recorded ones move at the scan's time if it is in order for both brands.
+ * `isBlocked`: late, or decided by later knowledge.
  */
 export const attributeScan = async (
   database: Database,
@@ -98,7 +95,7 @@ export const attributeScan = async (
       else isBlocked = true;
     }
     if (unowned.some(({ ad_id }) => brandsOf.get(ad_id)?.stays === false)) isBlocked = true;
-    // The scan may register its brand's domain. It does not count for a brand that an ad leaves only because of that.
+    // A scan may register its brand's domain, and does not count for a brand that an ad leaves only because of that.
     const isLeft = await movesByRegistration(database, moves);
     const registration = { id: derivedId('registration', `${brand_domain}|${scan_id}`), at: scanned_at };
     events += await moveAdsBy(database, eventStore, moves.filter(isLeft), registration);
@@ -108,7 +105,7 @@ export const attributeScan = async (
   return { events, isBlocked };
 };
 
-/** Moves the shown ads that belong to another brand after the scan was decided, such as those of a late scan. */
+/** Also for late scans, whose ads move after the decision. */
 export const moveShownAds = async (
   database: Database,
   eventStore: EventStore,

@@ -4,30 +4,23 @@ import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** To which brand an ad belongs by what is known now (rule 10). */
-
-/** Holds what attribution depends on. */
 export type AdPlace = {
   /** The newest destination that is not blank. */
   readonly link_url: string | null;
   readonly page_id: string | null;
-  /** The brand that the first scan of the ad was made for. */
   readonly scannedFor: string;
 };
 
-/**
- * Returns the destination's host as `ingest.ad` stores it, with the labels in reverse order: `com.shop.`. Null when the link
- * names no host.
- */
+/** Host with reversed labels: `com.shop.`. `null` when the link names none. */
 export const destinationOf = (link: string | null): string | null => {
   const host = link === null || isBlank(link) ? null : destinationHost(link);
   return host === null ? null : `${host.split('.').toReversed().join('.')}.`;
 };
 
-/** Destinations of ads, and domains to which they led once, as `ingest.ad` stores them: see `destinationOf` and `formerDomainsOf`. */
+/** See `destinationOf` and `formerDomainsOf`. */
 export type LedTo = { readonly destinations: readonly string[]; readonly former: readonly string[] };
 
-/** Returns the domains to which ads lead, or led once. */
+/** Includes domains to which the ads once led. */
 export const domainsLedTo = (rows: readonly LedTo[]): readonly string[] => {
   const present = (destination: string): readonly string[] =>
     domainsOf(`https://${destination.split('.').slice(0, -1).toReversed().join('.')}/`);
@@ -36,7 +29,7 @@ export const domainsLedTo = (rows: readonly LedTo[]): readonly string[] => {
   ];
 };
 
-/** Returns the domains to which the ad led by earlier looks, and does not lead now. */
+/** Domains of earlier looks only. */
 export const formerDomainsOf = ({
   looks,
   content,
@@ -47,22 +40,18 @@ export const formerDomainsOf = ({
   return [...new Set([...links].flatMap(domainsOf))].filter((domain) => !present.has(domain));
 };
 
-/**
- * Returns the range of destinations, as `destinationOf` returns them, of a domain and the hosts below it; `null` for a host that
- * many brands share.
- */
+/** Range of `destinationOf` values of a domain and hosts below it; `null` for a host that many brands share. */
 export const destinationsUnder = (
   domain: string,
 ): { readonly from: string; readonly until: string } | null => {
   const from = domainsOf(domain).length === 0 ? null : destinationOf(domain);
-  // The character after the dot in the order of bytes ends the range.
+  // The byte after the dot ends the range.
   return from === null ? null : { from, until: `${from.slice(0, -1)}/` };
 };
 
 /**
- * Returns the brand of each ad, in the order of `ads`: the brand with the longest domain that the destination belongs to,
- * else the brand that the page is linked to with the highest confidence, else the brand of the first scan. Destinations
- * in app stores and on shared hosts identify no brand.
+ * Precedence: longest domain of the destination, linked page with the highest confidence, first scan. App stores and
+ * shared hosts identify no brand.
  */
 export const brandsOfAds = async (
   database: Database,
@@ -90,34 +79,29 @@ export const brandsOfAds = async (
   });
 };
 
-/** An ad whose recorded brand is not the one that it belongs to. */
 export type Misplaced = {
   readonly ad_id: string;
   readonly from: string;
   readonly to: string;
-  /** Order of the ad's last move, which begins with its time; empty for an ad that has not moved. */
+  /** Begins with the time of the ad's last move; empty without one. */
   readonly since: string;
 };
 
-/** Returns the time of the ad's last move; empty for an ad that has not moved. */
+/** Empty for an ad that has not moved. */
 export const movedAtOf = ({ since }: Misplaced): string => since.split('|', 1)[0] ?? '';
 
-/** Holds what a staged scan shows of an ad, as far as attribution depends on it. */
+/** Facts of a shown ad that decide its brand. */
 export type Shown = { readonly link_url: string | null; readonly page_id: string | null };
 
-/** An ad with its recorded brand. `since` as in `Misplaced`. */
 export type PlacedAd = AdPlace & {
   readonly ad_id: string;
   readonly brand_id: string;
   readonly since: string;
-  /** Time since which the ad belongs to its brand, if it belonged to others before. */
+  /** Time since which the ad belongs to its brand, if it had others. */
   readonly placed_at: string | null;
 };
 
-/**
- * Returns what the brands of ads depend on, by what is recorded of them and, where `shown` has the ad, by what a newer scan
- * shows of it. A blank changes nothing (rule 4). They come by id.
- */
+/** Ordered by id. `shown` replaces recorded values, but a blank changes nothing (rule 4). */
 export const placedAds = async (
   database: Database,
   adIds: readonly string[],
@@ -141,7 +125,7 @@ export const placedAds = async (
   });
 };
 
-/** Returns the ads among these whose brand changes, by id, so that the events of moves have one order. */
+/** Ordered by id, so that the events of moves have one order. */
 export const misplacedAds = async (
   database: Database,
   adIds: readonly string[],

@@ -3,13 +3,12 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { BrandLocks } from '../intake/brand-locks.ts';
 import { domainsOfCause, type LateCause } from './late-cause.ts';
 
-/** Maximum times that the locks are taken, when the ads lead to more domains each time. */
+/** The ads may lead to more domains each time. */
 const TAKEN_MAX = 5;
 
 /**
- * Runs the work of an observation that decides the brands of ads. Meanwhile no scan with such ads is decided, and no other
- * observation that decides about one of them: a link of their page, or the registration of a domain to which they lead or led.
- * For a link, no scan of its brand is decided either, because the link decides the brand's reliable days (rule 9).
+ * Keeps out scans with these ads, other observations about them, and, for a link, scans of its brand, whose reliable
+ * days it decides (rule 9).
  */
 export const runWithCauseLocks = async <T>(
   database: Database,
@@ -21,7 +20,7 @@ export const runWithCauseLocks = async <T>(
   const domain = 'pageId' in about ? about.registers : about.domain;
   const alone = [...('pageId' in about ? [about.pageId] : []), ...(domain === null ? [] : [domain])];
   const above = domain === null ? [] : domainsOf(`https://${domain}/`);
-  // Most observations concern no ad yet, so the domains are read with the locks, which are taken again with more of them.
+  // Most observations concern no ad yet, so domains are read under the locks, and more ads mean taking them again.
   let shared: ReadonlySet<string> = new Set(above);
   for (let taken = 1; ; taken += 1) {
     const held = shared;

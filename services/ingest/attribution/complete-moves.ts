@@ -8,7 +8,6 @@ import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
 import { type MovesToComplete, movesToComplete, type OpenMoves, openMoves } from './move-log.ts';
 
-/** Maximum moves that are loaded and decided together. */
 const MOVES_AT_ONCE = 100;
 
 const completeFor = async (database: Database, eventStore: EventStore, open: OpenMoves): Promise<number> => {
@@ -36,10 +35,8 @@ const completeFor = async (database: Database, eventStore: EventStore, open: Ope
 };
 
 /**
- * Completes moves of ads between brands (rule 10): appends to the present brand's stream the moves that only the
- * former brand's stream records. A process that was killed between the two appends leaves such moves. Returns the number
- * of events. Safe to call again, and in several processes at once: the loser of two appends reads the stream and finds
- * the moves completed.
+ * Appends moves that only the former brand's stream has, after a crash between both appends (rule 10). Safe in several
+ * processes: the loser rereads the stream.
  */
 export const completeMoves = async (
   database: Database,
@@ -51,7 +48,7 @@ export const completeMoves = async (
     try {
       events += await completeFor(database, eventStore, open);
     } catch (error) {
-      // The present brand's stream waits for a release that can read it. The start of such a release completes the move.
+      // The stream waits for a release that can read it, whose start completes the move.
       if (!(error instanceof UnreadableEvent)) throw error;
     }
   }

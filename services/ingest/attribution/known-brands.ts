@@ -10,9 +10,7 @@ import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Reads the links of pages and registrations of domains, with the times at which they were observed (rule 10). */
-
-/** The observation that is being decided: what is known with it and without it differs. */
+/** Knowledge is compared with and without this observation. */
 export type Deciding = {
   readonly scan_id: string;
   readonly observed_at: string;
@@ -20,11 +18,11 @@ export type Deciding = {
   readonly scannedFor: string | null;
   /** A link that is being decided. */
   readonly link?: { readonly page_id: string; readonly brand_id: string };
-  /** A registration that is being decided, and the time at which a profile or link had registered the brand before. */
+  /** `before`: when a profile or link had already registered the brand. */
   readonly registration?: { readonly brand_id: string; readonly before: string | null };
 };
 
-/** Links and registrations without the observation, and with it. */
+/** Without the observation, and with it. */
 export type KnownBoth = { readonly before: KnownBrands; readonly after: KnownBrands };
 
 type Row =
@@ -35,9 +33,9 @@ type Row =
       readonly registration: {
         readonly domain: string;
         readonly brand_id: string;
-        /** Time at which something else than a scan named the brand, or the scan that registered it. */
+        /** From something else than a scan, or by the scan that registered it. */
         readonly registered_at: string | null;
-        /** The first scan made for the brand, without the one that is being decided. */
+        /** The first scan for the brand, without the one being decided. */
         readonly scan_id: string | null;
         readonly scanned_at: string | null;
       };
@@ -48,10 +46,7 @@ type Registration = NonNullable<Row['registration']>;
 const earliest = (moments: readonly BrandSince[]): BrandSince | undefined =>
   moments.toSorted(compareScans)[0];
 
-/**
- * Returns by what the brand was registered. The event of the registration does not say whether a scan caused it; one of
- * the same time did.
- */
+/** The event does not say whether a scan caused it; a scan of the same time did. */
 const momentOfRegistration = (
   { brand_id, registered_at, scan_id, scanned_at }: Registration,
   { deciding, isWith }: { readonly deciding: Deciding; readonly isWith: boolean },
@@ -71,7 +66,6 @@ const momentOfRegistration = (
   ]);
 };
 
-/** Returns the links without the one that is being decided. */
 const withoutLink = (
   links: ReadonlyMap<string, readonly KnownLink[]>,
   { link: own, observed_at }: Deciding,
@@ -85,7 +79,6 @@ const withoutLink = (
         ),
       );
 
-/** Returns the pages of the ads, and the domains to which their destinations may belong. */
 export const placesOf = (
   ads: readonly { readonly page_id: string | null; readonly link_url: string | null }[],
 ): readonly [pageIds: readonly string[], domains: readonly string[]] => [
@@ -93,7 +86,6 @@ export const placesOf = (
   [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
 ];
 
-/** Returns what is known of these pages and domains. */
 export const knownBrands = async (
   database: Database,
   pageIds: readonly string[],
@@ -143,11 +135,11 @@ export const knownBrands = async (
 export type RegisteredByScan = {
   readonly domain: string;
   readonly observedAt: string;
-  /** The scan. Its ads are attributed with it. */
+  /** The scan's ads are attributed with it. */
   readonly exceptScanId: string;
 };
 
-/** Returns the domain that a scan registers, as the first observation that names the brand; `null` if another one did. */
+/** `null` if another observation was the first to name the brand. */
 export const registeredBy = async (
   database: Database,
   { scan_id, scanned_at, brand_domain }: AdLibraryScanEnd,

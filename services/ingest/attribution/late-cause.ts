@@ -6,12 +6,11 @@ import { destinationsUnder, domainsLedTo, type LedTo } from './brand-of-ad.ts';
 import { knownBrands } from './known-brands.ts';
 
 /**
- * Links and registrations of domains that arrive after scans of later times (rules 10, 11). The ads that they concern are
- * decided again. An observation is noted as late before its event is appended, and forgotten when all is decided: what an
- * interruption leaves is found when the observation comes again.
+ * Links and registrations that arrive after later scans (rules 10, 11). Noted before the append and forgotten once
+ * decided, so that an interruption is found when the observation comes again.
  */
 
-/** An observation of a link between a page and a brand, or one that registers the domain of a brand. */
+/** A link, or an observation that registers a brand's domain. */
 export type LateCause = {
   readonly brandId: string;
   readonly observedAt: string;
@@ -20,22 +19,21 @@ export type LateCause = {
         readonly pageId: string;
         readonly linked: boolean;
         readonly confidence: number;
-        /** The domain that the link registers, if nothing named its brand before; `null` for an end. */
         readonly registers: string | null;
       }
     | { readonly domain: string };
 };
 
-/** A late observation. `registeredBefore`: the time at which a profile or link had registered the brand until then. */
+/** `registeredBefore`: when a profile or link had registered the brand. */
 export type NotedCause = LateCause & { readonly id: string; readonly registeredBefore: string | null };
 
 export const causeIdOf = ({ brandId, observedAt, about }: LateCause): string =>
   derivedId('late cause', `${'pageId' in about ? about.pageId : about.domain}|${brandId}|${observedAt}`);
 
-/** SQL of the ads that an observation concerns, as a condition on `ingest.ad`. */
+/** A condition on `ingest.ad`. */
 export type AdsOfCause = { readonly condition: string; readonly values: readonly unknown[] };
 
-/** Returns the condition with values from parameter `nth` on; `null` when the observation concerns no ad. */
+/** Values start at parameter `nth`; `null` when the observation concerns no ad. */
 export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null => {
   const ofPage = 'pageId' in about ? { condition: `social_page_id = $${nth}`, values: [about.pageId] } : null;
   const domain = 'pageId' in about ? about.registers : about.domain;
@@ -50,9 +48,8 @@ export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null
 };
 
 /**
- * Returns the brands that the ads of an observation may belong to at any time: their owners, which come first, former owners,
- * brands that their page was linked to, and the brands that their first scans were made for. A link concerns its own brand also
- * without ads: scans of the page may have looked at it.
+ * Owners first, then former owners, brands of the page's links and of first scans. A link concerns its own brand also
+ * without ads: scans may have looked at it.
  */
 export const brandsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
   const ads = adsOfCause(cause, 1);
@@ -76,7 +73,6 @@ export const brandsOfCause = async (database: Database, cause: LateCause): Promi
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** True when the link was observed before, or ended before, as the observation says it. */
 const isLinkKnown = async (
   database: Database,
   { brandId, observedAt }: LateCause,
@@ -97,7 +93,6 @@ const isLinkKnown = async (
   return before?.linked === true && before.confidence === confidence;
 };
 
-/** True when the domain was registered at the time already. */
 const isRegistered = async (database: Database, domain: string, time: string): Promise<boolean> => {
   const deciding = { scan_id: NO_SCAN, observed_at: time, scannedFor: null };
   const { after: known } = await knownBrands(database, [], [domain], deciding);
@@ -105,7 +100,7 @@ const isRegistered = async (database: Database, domain: string, time: string): P
   return since !== undefined && since.observed_at <= time;
 };
 
-/** Returns what the observation says that was not known at its time; `null` when it says nothing new. */
+/** `null` when nothing was unknown at its time. */
 const newsOf = async (database: Database, cause: LateCause): Promise<LateCause | null> => {
   const { observedAt, about } = cause;
   if (!('pageId' in about)) return (await isRegistered(database, about.domain, observedAt)) ? null : cause;
@@ -116,7 +111,7 @@ const newsOf = async (database: Database, cause: LateCause): Promise<LateCause |
     : { ...cause, about: { ...about, registers: null } };
 };
 
-/** Notes the observation if scans of later times are recorded of its ads. Call it before its event is appended. */
+/** Notes it if later scans of its ads exist. Call before the append. */
 export const noteIfLate = async (database: Database, observed: LateCause): Promise<void> => {
   const cause = await newsOf(database, observed);
   if (cause === null) return;
@@ -132,7 +127,6 @@ export const noteIfLate = async (database: Database, observed: LateCause): Promi
   );
 };
 
-/** Returns the observation if it was noted as late and is not decided yet, else `null`. */
 export const notedCause = async (database: Database, cause: LateCause): Promise<NotedCause | null> => {
   const id = causeIdOf(cause);
   const { rows } = await database.query<{ registered_before: string | null }>({
@@ -148,12 +142,10 @@ export const notedCause = async (database: Database, cause: LateCause): Promise<
   return { ...cause, about: decided, id, registeredBefore };
 };
 
-/** Forgets an observation whose ads are decided. */
 export const forgetCause = async (database: Database, { id }: NotedCause): Promise<void> => {
   await database.query('delete from ingest.late_cause where cause_id = $1', [id]);
 };
 
-/** Yields the ids of the ads that an observation concerns, in slices. */
 export const adIdsOfCause = async function* (
   database: Database,
   cause: LateCause,
@@ -173,7 +165,7 @@ export const adIdsOfCause = async function* (
   }
 };
 
-/** Returns the domains to which the ads that an observation concerns lead, or led once. */
+/** Includes domains to which the ads once led. */
 export const domainsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
   const ads = adsOfCause(cause, 1);
   if (ads === null) return [];
@@ -185,7 +177,6 @@ export const domainsOfCause = async (database: Database, cause: LateCause): Prom
   return domainsLedTo(rows);
 };
 
-/** Returns the pages and scans of the ads that an observation concerns. */
 export const extentOfCause = async (
   database: Database,
   cause: LateCause,

@@ -13,18 +13,16 @@ import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
 import { scansOfBrand } from '../ad-library/scan-log.ts';
 import { lastDecisionOf, newestCoverOf, OPEN_MOVES } from './move-log.ts';
 
-/** Moves ads between brands (rule 10): out of the stream of the former brand, then into that of the present one. */
+/** An ad leaves the former brand's stream before it joins the present one (rule 10). */
 
-/** Maximum moves that are loaded and decided together. */
 const MOVES_AT_ONCE = 100;
-/** Maximum passes over the same ads. Another pass is needed only when another process moved one of them meanwhile. */
+/** Another pass is needed only when another process moved one of the ads meanwhile. */
 const PASSES_MAX = 5;
 
-/** Time and cause of moves. */
 export type MoveCause = {
   readonly id: string;
   readonly at: string;
-  /** True when a late scan caused the moves: an ad that it corrected moves at the scan since which it belongs to the other brand. */
+  /** A late scan caused the moves: a corrected ad moves at the scan since which it belongs to the other brand. */
   readonly byScans?: boolean;
 };
 
@@ -32,8 +30,8 @@ type ScanKey = { readonly scan_id: string; readonly observed_at: string };
 const keyOf = ({ scan_id, observed_at }: ScanKey): ScanKey => ({ scan_id, observed_at });
 
 /**
- * Returns the ad as the move records it. It states its own last sighting, because the scans of the former brand do not
- * imply it any more. If a scan of the present brand covered its page since and did not show it, the ad says so.
+ * States its last sighting, because scans of the former brand no longer imply it, and whether the present brand's scans
+ * missed it.
  */
 const movedAd = (
   library: OpenLibrary,
@@ -62,7 +60,7 @@ const movedAd = (
   return recordOf({ ...ad, seen_at, looks, brands, placings, moved_at: at });
 };
 
-/** Returns the ads with every look of theirs, also those that follow from the scans of their present brand. */
+/** Includes looks that follow from scans of the present brand. */
 const withAllLooks = async (
   database: Database,
   brandId: string,
@@ -77,7 +75,6 @@ const withAllLooks = async (
   }));
 };
 
-/** Takes the ads out of the stream of a brand, for one other brand each time. */
 const takeAds = async (
   database: Database,
   eventStore: EventStore,
@@ -88,7 +85,7 @@ const takeAds = async (
   if (!first) return 0;
   const { from, to } = first;
   const moveOf = new Map(moves.map((move) => [move.ad_id, move]));
-  /** A move that is not later than the one before states its order. */
+  /** A move at the same time states its order. */
   const orderAfter = (adId: string, movedAt: string) => {
     const before = moveOf.get(adId);
     return before && movedAtOf(before) >= movedAt ? { after: before.since } : {};
@@ -98,7 +95,7 @@ const takeAds = async (
     for (let start = 0; start < moves.length; start += MOVES_AT_ONCE) {
       const adIds = moves.slice(start, start + MOVES_AT_ONCE).map(({ ad_id }) => ad_id);
       await loadAds(database, library, adIds);
-      // An ad that another process has moved meanwhile is not loaded.
+      // Another process has moved an ad that is not loaded.
       const known = adIds.flatMap((adId) => library.state.ads.get(adId) ?? []);
       const ads = await withAllLooks(database, from, known);
       const covers = await newestCoverOf(database, to, [
@@ -132,7 +129,6 @@ const takeAds = async (
   return store.appended();
 };
 
-/** Moves these ads at the time of the cause. Returns the number of events. */
 export const moveAdsBy = async (
   database: Database,
   eventStore: EventStore,
@@ -148,8 +144,8 @@ export const moveAdsBy = async (
 };
 
 /**
- * Returns the time and cause of moves between two brands: the time of what caused it, or after all that is recorded of
- * the two at later times. Figures of recorded scans hold the brands as known then. The id is that of no earlier move.
+ * Time of the cause, or after all records of both brands: recorded figures hold the brands as known then. The id is
+ * new.
  */
 const causeAfter = async (
   database: Database,
@@ -162,10 +158,7 @@ const causeAfter = async (
   return { ...cause, id: derivedId('attribution', `${cause.id}|${at}|${from}|${to}`), at };
 };
 
-/**
- * Moves those of the ads that belong to another brand by what is known now. Returns the number of events. Safe to call
- * again after any interruption, and in several processes at once.
- */
+/** Returns the number of events. Safe to repeat, and in several processes at once. */
 export const moveMisplacedAds = async (
   database: Database,
   eventStore: EventStore,
@@ -185,16 +178,12 @@ export const moveMisplacedAds = async (
   return events;
 };
 
-/** Ids of ads to judge, and whether any move of any ad is open. */
+/** `hasOpenMoves`: of any ad. */
 type FoundAds = { readonly hasOpenMoves: boolean; readonly adIds: readonly string[] };
 
-/** Maximum ads whose attribution is judged together. */
 const ADS_AT_ONCE = 500;
 
-/**
- * Completes open moves, then moves misplaced ads among those that a query finds, some at a time. `$1` of `condition` is
- * the id of the ad before.
- */
+/** Completes open moves first. `$1` of `condition` is the id of the previous ad. */
 const moveFoundAds = async (
   database: Database,
   eventStore: EventStore,
@@ -224,12 +213,11 @@ const moveFoundAds = async (
   }
 };
 
-/** Time of a cause without an observation. Its moves get a time after all that is recorded. */
+/** Without an observation, moves get a time after all records. */
 const NO_TIME = new Date(0).toISOString();
 
 /**
- * Moves the ads that were attributed by another list of shared hosts to the brands to which they belong by this one. Looks at
- * all ads, once for each list: ended ads are in no later scan. Returns the number of events.
+ * Looks at all ads once per list of shared hosts, because ended ads are in no later scan. Returns the number of events.
  */
 export const moveAdsOfSharedHosts = async (database: Database, eventStore: EventStore): Promise<number> => {
   const { rows } = await database.query<{ version: string }>('select version from ingest.shared_hosts');
@@ -243,10 +231,7 @@ export const moveAdsOfSharedHosts = async (database: Database, eventStore: Event
   return events;
 };
 
-/**
- * Moves the ads of a page after a link between it and a brand was observed. If the link now decides about the page, ads of
- * other brands may move to it; otherwise ads of the brand may move away.
- */
+/** A link that decides about the page moves ads to its brand; otherwise ads may leave the brand. */
 export const moveAdsOfPage = async (
   database: Database,
   eventStore: EventStore,
@@ -254,7 +239,6 @@ export const moveAdsOfPage = async (
     readonly brandId: string;
     readonly pageId: string;
     readonly observedAt: string;
-    /** As in `MoveCause`. */
     readonly byScans?: boolean;
   },
 ): Promise<number> => {
@@ -272,20 +256,15 @@ export const moveAdsOfPage = async (
 export type Registered = {
   readonly domain: string;
   readonly observedAt: string;
-  /** A staged scan whose ads are left out, since they are attributed with the scan. */
+  /** Its ads are attributed with the scan, so they are left out. */
   readonly exceptScanId?: string | undefined;
-  /** As in `MoveCause`. */
   readonly byScans?: boolean;
 };
 
-/** SQL of the ads without those of a staged scan, which is parameter `nth`. */
 const notStaged = (nth: number): string =>
   `not exists (select from ingest.staged_ad s where s.scan_id = $${nth}::uuid and s.ad_id = ad.ad_id)`;
 
-/**
- * Returns the brands that hold ads which lead to the domain or led to it once, and those to which such ads, and other ads of
- * the domain's brand, ever belonged.
- */
+/** Brands of ads that lead or led to the domain, and brands that those ads and the domain's own ever had. */
 export const holdersOfDomain = async (
   database: Database,
   { domain, exceptScanId }: Registered,
@@ -311,10 +290,7 @@ export const holdersOfDomain = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/**
- * Yields the brand's ads that lead to the domain or led to it once, without those of the staged scan and those that ever moved
- * between brands, in slices of ids.
- */
+/** Leaves out ads of the staged scan and ads that ever moved. */
 export const adsLeadingTo = async function* (
   database: Database,
   brandId: string,
@@ -336,7 +312,7 @@ export const adsLeadingTo = async function* (
   }
 };
 
-/** Moves the ads that lead to a registered domain, or to a host below it, from other brands to the brand of the domain. */
+/** Also ads that lead to a host below the domain. */
 export const moveAdsOfDomain = async (
   database: Database,
   eventStore: EventStore,

@@ -2,17 +2,12 @@ import type { AdAttributed } from '#contracts/events/corpus/ad-library-correctio
 import type { BrandMoves } from '#domain/corpus/ad-library/contributions.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Rows of ads that change their brand (rule 10), folded from the streams of both brands. */
-
 type Move = AdAttributed['data'];
 
-/**
- * Time and cause of a move as a text. Of several moves of an ad, the greatest text is that of the last. A move of the same
- * time as the one before begins with the text of that one.
- */
+/** The greatest text is the last move. A move of the same time begins with the text of the one before. */
 const orderOf = ({ observed_at, scan_id, after }: Move): string => `${after ?? observed_at}|${scan_id}`;
 
-// The two streams may be folded in either order. `moved` is needed only until the second stream has the event.
+// The streams may be folded in either order. `moved` is kept until the second stream has the event.
 const SAVE_MOVES = `
   with input as (
     select i.*, i.data->>'ad_id' as ad_id, (i.data->>'scan_id')::uuid as scan_id,
@@ -35,26 +30,23 @@ const SAVE_MOVES = `
     has_arrived = m.has_arrived or excluded.has_arrived,
     moved = case when m.has_arrived or excluded.has_arrived then null else excluded.moved end`;
 
-/** Writes moves that one stream records, and the owners of the ads. Repeating it changes nothing. */
+/** Repeating it changes nothing. */
 export const saveMoves = async (database: Transaction, moves: readonly Move[]): Promise<void> => {
   if (moves.length === 0) return;
   const rows = moves.map((data) => ({ since: orderOf(data), data }));
   await database.query(SAVE_MOVES, [JSON.stringify(rows)]);
 };
 
-/** Moves that the stream of the former brand records and that of the present brand does not. */
 export type OpenMoves = {
   readonly scan_id: string;
   readonly to_brand_id: string;
 };
 
-/** Selects the open moves to complete: those of ads in a staged scan, those of one cause, or all. */
+/** The open moves of a staged scan, of one cause, or all. */
 export type MovesToComplete = { readonly scanId: string } | { readonly causeId: string } | 'all';
 
-/** SQL of the open moves. */
 export const OPEN_MOVES = 'select from ingest.ad_move where has_left and not has_arrived';
 
-/** Returns the causes and present brands of open moves. */
 export const openMoves = async (
   database: Database,
   which: MovesToComplete,
@@ -73,7 +65,6 @@ export const openMoves = async (
   return rows;
 };
 
-/** Returns open moves of one cause and brand, by ad id after `after`, at most `limit`. */
 export const movesToComplete = async (
   database: Database,
   { scan_id, to_brand_id }: OpenMoves,
@@ -89,7 +80,6 @@ export const movesToComplete = async (
   return rows.map(({ moved }) => moved);
 };
 
-/** Returns the brands that lost ads by this cause. */
 export const brandsLeftBy = async (database: Database, causeId: string): Promise<readonly string[]> => {
   const { rows } = await database.query<{ brand_id: string }>(
     'select distinct from_brand_id as brand_id from ingest.ad_move where scan_id = $1 order by brand_id',
@@ -99,8 +89,8 @@ export const brandsLeftBy = async (database: Database, causeId: string): Promise
 };
 
 /**
- * Returns the moves to and from a brand, in the order of time. `active` includes missing ads, as in totals of scans.
- * `unsettled` limits them to ads that a late scan does not decide again: these, and those that moved under an older release.
+ * Ordered by time. `active` includes missing ads, as in scan totals. `unsettled`: only ads that a late scan does not
+ * decide again.
  */
 export const movesOfBrand = async (
   database: Database,
@@ -121,7 +111,7 @@ export const movesOfBrand = async (
   return rows;
 };
 
-/** Returns the time of the last scan or move that the streams of these brands record; `null` when there is none. */
+/** Last scan or move in the brands' streams; `null` when there is none. */
 export const lastDecisionOf = async (
   database: Database,
   brandIds: readonly string[],
@@ -138,7 +128,6 @@ export const lastDecisionOf = async (
   return rows[0]?.last ?? null;
 };
 
-/** Returns the newest complete scan in the brand's stream that named each page. */
 export const newestCoverOf = async (
   database: Database,
   brandId: string,
@@ -155,7 +144,6 @@ export const newestCoverOf = async (
   return new Map(rows.map(({ social_page_id, ...scan }) => [social_page_id, scan]));
 };
 
-/** Returns those of the ads that ever moved between brands. */
 export const movedAds = async (
   database: Database,
   adIds: readonly string[],

@@ -5,21 +5,15 @@ import { BRAND_LOCK_CLASS, PAGE_LOCK_CLASS } from '#contracts/ports/advisory-loc
 import { pause } from '#platform/clock.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 
-/**
- * Maximum locks of a process at once, of brands and of places each. `INGEST_LANES` is 6 by default; scans beyond this number
- * wait for those before them.
- */
+/** Brands and places each. `INGEST_LANES` is 6 by default; further scans wait. */
 const LOCKS_MAX = 8;
-/** Milliseconds to wait for the lock of another process. */
 const LOCK_WAIT_MS = 60_000;
-/** Milliseconds without a statement after which Postgres ends the transaction of a lock: its process was stopped. */
 const LOCK_SILENCE_MS = 5_000;
-/** Milliseconds between two statements of a process that holds a lock. */
 const TOUCH_EVERY_MS = 1_000;
-/** Milliseconds for the answer to a statement that proves a lock. */
+/** Time for the answer to a proof. */
 const PROOF_ANSWER_MS = 5_000;
 
-/** Thrown by `prove` when a lock was lost during the work: another process may have taken it. Do the work again. */
+/** Another process may have taken the lock. Repeat the work. */
 export class LockLost extends Error {
   constructor(cause: unknown) {
     super('a lock on a brand or on places was lost during the work', { cause });
@@ -28,50 +22,42 @@ export class LockLost extends Error {
 }
 
 /**
- * Locks on brands and on places, which are social pages and domains, for work that runs at once in one process or in
- * several. Without the first, a scan of many appends loses each append to the small scans of another process, until its
- * retries are used up, and a link of a brand does not see the scan that is being decided for the brand. Without the second,
- * a scan that shows an ad does not see another scan of its page for another brand, or a link of its page, or the
- * registration of the domain that it leads to, and they do not see the scan. Work that cannot get a lock is done without it:
- * the expected revision of each append keeps the log correct.
- *
- * A lock belongs to a transaction that stays open meanwhile, not to a session: behind a connection pooler the statement that
- * unlocks may reach another session, and the lock would stay for ever. The transaction reads and writes nothing, so it
- * holds up no vacuum. While the work goes on, a statement each `TOUCH_EVERY_MS` keeps it; Postgres ends the transaction of a
- * process that was stopped, and the work of that process must prove its locks before it appends.
+ * Brand locks keep small scans of other processes from outrunning the appends of a large one. Place locks (pages,
+ * domains) make scans, links and registrations of the same ads see each other. Without a lock, expected revisions keep
+ * the log correct. A lock is a transaction, because a pooler may send a session's unlock elsewhere. It reads nothing,
+ * so vacuum goes on; a statement each `TOUCH_EVERY_MS` keeps it alive. A stopped process loses it, so work proves it
+ * before an append.
  */
 export type BrandLocks = {
-  /** Runs `work` with the lock of this name, which one process has at a time. Waits at most `LOCK_WAIT_MS` for it. */
+  /** One process at a time. Waits at most `LOCK_WAIT_MS`, then runs without the lock. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` with the locks of these places. `work` may take the lock of a brand, but not of places. */
+  /** `work` may take a brand's lock, but no further places. */
   runOnPlaces<T>(places: Places, work: () => Promise<T>): Promise<T>;
-  /** Proves that the work in which it is called still holds the locks that it got. Throws `LockLost`. */
+  /** For the work that calls it. Throws `LockLost`. */
   prove(): Promise<void>;
 };
 
-/** Places that work needs. */
 export type Places = {
-  /** Ids of pages and domains on which no other work may run meanwhile. */
+  /** Pages and domains on which no other work may run. */
   readonly alone: readonly string[];
-  /** Domains that no other work may register meanwhile. */
+  /** Domains that no other work may register. */
   readonly shared?: readonly string[];
 };
 
-/** Runs work without locks. */
 export const NO_LOCKS: BrandLocks = {
   run: (_name, work) => work(),
   runOnPlaces: (_places, work) => work(),
   prove: () => Promise.resolve(),
 };
 
-/** Sends a statement on the connection of a lock. It fails when the server has ended the transaction. */
+/** Fails when the server has ended the transaction. */
 const touch = (client: PoolClient): Promise<unknown> => {
   // The types of `pg` do not have `query_timeout`.
   const statement = { text: 'select 1', query_timeout: PROOF_ANSWER_MS };
   return client.query(statement);
 };
 
-/** Keeps a lock until disposed. A lock that is lost all the same shows when it is proven. */
+/** A lost lock shows only when it is proven. */
 const keep = (client: PoolClient): Disposable => {
   const ended = new AbortController();
   const keeping = async (): Promise<void> => {
@@ -85,10 +71,10 @@ const keep = (client: PoolClient): Disposable => {
   return { [Symbol.dispose]: () => ended.abort() };
 };
 
-/** Returns the number of a place's lock: one of 256, so that a scan of thousands of pages takes few locks. */
+/** One of 256, so that a scan of thousands of pages takes few locks. */
 const placeLockOf = (place: string): number => createHash('sha256').update(place).digest().readUInt8();
 
-/** Returns a statement that takes the locks in the order of their numbers, so that two scans cannot wait for each other. */
+/** Takes locks in the order of their numbers, so that scans cannot deadlock. */
 const lockPlaces = ({ alone, shared = [] }: Places): string => {
   const exclusive = new Set(alone.map(placeLockOf));
   const numbers = [...new Set([...exclusive, ...shared.map(placeLockOf)])].toSorted((a, b) => a - b);
@@ -99,7 +85,6 @@ const lockPlaces = ({ alone, shared = [] }: Places): string => {
   return `select ${taken.join(', ')}`;
 };
 
-/** Opens locks with a few connections of their own, since a lock holds its connection. */
 export const openBrandLocks = (
   databaseUrl: string,
   waitMs: number = LOCK_WAIT_MS,
@@ -110,21 +95,21 @@ export const openBrandLocks = (
       // Above the wait for a lock, so that the wait ends first.
       statement_timeout: waitMs + 5_000,
     });
-  // Work on places takes the lock of a brand while it holds its own: from one pool, all of it could wait for a connection.
+  // Two pools: work on places also takes a brand's lock, and could wait for a connection of its own pool for ever.
   const [ofBrands, ofPlaces] = [open(), open()];
 
-  /** Returns the connection that holds the locks; `null` when the wait took too long or the server is down. */
+  /** `null` when the wait took too long or the server is down. */
   const lock = async (pool: Pool, statement: (client: PoolClient) => string) => {
     const client = await pool.connect().catch(() => null);
     if (client === null) return null;
     try {
-      // A statement with separate values would keep its snapshot until the end of the transaction, and hold up vacuum.
+      // A statement with separate values would keep its snapshot until the transaction ends, and hold up vacuum.
       await client.query(
         `begin; set local lock_timeout = ${waitMs}; set local idle_in_transaction_session_timeout = ${LOCK_SILENCE_MS}; ${statement(client)}`,
       );
       return client;
     } catch {
-      // Closed, not returned: whether the lock was taken is unknown when the connection broke.
+      // A broken connection leaves unknown whether the lock was taken, so it is closed.
       client.release(true);
       return null;
     }
@@ -147,7 +132,7 @@ export const openBrandLocks = (
       using _ = keep(client);
       return await held.run([...(held.getStore() ?? []), client], work);
     } finally {
-      // Not awaited: the result does not depend on it, and the pool ends only after all connections are back.
+      // Not awaited: nothing depends on it, and the pool ends only after all connections are back.
       void unlock(client);
     }
   };

@@ -10,19 +10,17 @@ import { moveAdsOfSharedHosts } from '../attribution/move-ads.ts';
 import { foldEvent } from './folded-streams.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting-streams.ts';
 
-/** Maximum events per batch. */
 export const BATCH_EVENTS = 2_000;
 /** Streams that the working tables reflect event by event. */
 export const FOLDED_PREFIXES = ['brand-', 'socialPage-'] as const;
 const LIBRARY_PREFIX = `${AD_LIBRARY}-`;
 
-/** Returns the position up to which the log is folded; `null` when the tables are new. */
 export const readFoldedTo = async (database: Database): Promise<bigint | null> => {
   const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
   return rows[0] ? BigInt(rows[0].position) : null;
 };
 
-/** Moves the stored position. Several processes may follow the log at once. Tables that were emptied stay without one. */
+/** Tables that another process emptied stay without a position. */
 export const moveFoldedTo = async (database: Database, position: bigint): Promise<void> => {
   await database.query({
     name: 'ingest_move_folded_to',
@@ -31,7 +29,6 @@ export const moveFoldedTo = async (database: Database, position: bigint): Promis
   });
 };
 
-/** Stores the position of tables that are complete up to it. */
 const saveFoldedTo = async (database: Database, position: bigint): Promise<void> => {
   await database.query({
     name: 'ingest_save_folded_to',
@@ -41,18 +38,15 @@ const saveFoldedTo = async (database: Database, position: bigint): Promise<void>
   });
 };
 
-/** Result of catching up. */
 export type CaughtUp = {
   readonly waiting: WaitingStreams;
-  /** Position up to which the log is folded now; `null` when it is empty. */
   readonly position: bigint | null;
   readonly events: number;
 };
 
 /**
- * Folds the events since the stored position into the working tables. Starts at the first event when they are new. The
- * position is stored all the time while a process runs, so a start reads little, however long the log is. It reads
- * libraries too: after an ordinary end they are in the tables, but not after a restore of older tables.
+ * Starts at the stored position, or the first event. Reads libraries too: after a restore of older tables they lack
+ * events.
  */
 export const catchUpWorkingTables = async (
   database: Database,

@@ -2,7 +2,7 @@ import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import { CalendarDate } from '#contracts/values/primitives.ts';
 import { CUT_MARK } from '#contracts/values/text.ts';
 
-/** Numbers of changes that validation made to an observation. `dates`: those that became unknown, because they cannot be true. */
+/** `dates`: those that became unknown because they cannot be true. */
 export type ShortenedObservation = Shortened & { dates?: number };
 
 const isMark = (item: unknown): boolean =>
@@ -15,7 +15,7 @@ const countIn = (sent: unknown, stored: unknown, counted: ShortenedObservation):
     else if (stored === null) counted.urls += 1;
     else if (typeof stored === 'string' && stored.length < sent.trim().length) counted.texts += 1;
   } else if (Array.isArray(sent) && Array.isArray(stored)) {
-    // The mark at the end of a cut list stands for the entries that were left out.
+    // The mark at the end of a cut list stands for the entries left out.
     const isMarked = stored.length < sent.length && isMark(stored.at(-1));
     const kept = isMarked ? stored.length - 1 : stored.length;
     counted.entries += sent.length - kept;
@@ -27,10 +27,7 @@ const countIn = (sent: unknown, stored: unknown, counted: ShortenedObservation):
   }
 };
 
-/**
- * Counts what validation cut to bring an observation within its limits: texts, URLs and dates that became unknown, and
- * entries of lists. `null` when it cut nothing.
- */
+/** `null` when validation cut nothing. */
 export const countShortened = (sent: unknown, stored: unknown): ShortenedObservation | null => {
   const counted: ShortenedObservation = { texts: 0, urls: 0, entries: 0 };
   countIn(sent, stored, counted);

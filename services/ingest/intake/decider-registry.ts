@@ -30,30 +30,29 @@ import { correctReliability } from '../ad-library/late/correct-reliability.ts';
 import type { LateCause } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain, moveAdsOfPage } from '../attribution/move-ads.ts';
 
-/** Observations that are decided on arrival, on one stream. Excludes library and storefront scans, which have parts. */
+/** Library and storefront scans have parts, so they are not decided on arrival. */
 export type OneStreamObservation = Exclude<
   Observation,
   { readonly type: 'ad_library.scan' | 'ad_library.scan_end' | 'storefront.scan' | 'storefront.scan_end' }
 >;
 
-/** The stream, decider and decision for one observation. */
 type Decision<State, F extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, F>;
   readonly decision: (state: State) => readonly F[];
-  /** Corrects other streams, also if the decision added no events. Returns the number of its events. */
+  /** Also when the decision added no events. Returns the number of its events. */
   readonly correct?: (database: Database, eventStore: EventStore) => Promise<number>;
-  /** The facts of the observation that decide the brands of ads. They may arrive after scans of later times. */
+  /** Facts that decide the brands of ads, perhaps after later scans. */
   readonly cause?: LateCause;
-  /** The domain of a brand that the observation names, and that its own stream does not register. */
+  /** Domain of a brand that the observation's own stream does not register. */
   readonly registers?: string;
 };
 
-/** Erases the state type. Safe, because only the decider creates the state and only the decision reads it. */
+/** Safe, because only the decider creates the state and only the decision reads it. */
 const withErasedState = <State, F extends Event>(decision: Decision<State, F>): Decision<unknown, Event> =>
   decision as unknown as Decision<unknown, Event>;
 
-/** Returns the decision for an observation by its type. `observed_at` must be in UTC. */
+/** `observed_at` must be in UTC. */
 export const createDecision = (observation: OneStreamObservation): Decision<unknown, Event> => {
   switch (observation.type) {
     case 'site.scan':

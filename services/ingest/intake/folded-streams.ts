@@ -6,7 +6,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Appending } from './pending-mark.ts';
 
-/** Folds the streams of brands and social pages into the working tables. Several processes may do so at once. */
+/** Several processes may fold at once. */
 
 type Stored = Pick<RecordedEvent, 'stream' | 'type' | 'data' | 'revision'>;
 type LinkEvent = Exclude<SocialPageEvent, PageProfileObserved>;
@@ -18,11 +18,10 @@ const LINK_EVENTS: ReadonlySet<string> = new Set<LinkEvent['type']>([
   'PageLinkObserved',
 ]);
 
-/** True for events of these streams that the working tables reflect. */
 export const isFolded = ({ type }: Event): boolean =>
   type === 'BrandRegistered' || type === 'BrandProfileChanged' || LINK_EVENTS.has(type);
 
-/** Stores a registered brand, with the earliest time at which a profile or a link named it. Idempotent. */
+/** Keeps the earliest time. Idempotent. */
 export const storeBrand = async (
   database: Database,
   brandId: string,
@@ -39,7 +38,6 @@ export const storeBrand = async (
   });
 };
 
-/** Stores that a profile named the brand at a time. Idempotent. */
 const storeProfileTime = async (database: Database, brandId: string, observedAt: string): Promise<void> => {
   await database.query({
     name: 'ingest_store_profile_time',
@@ -48,9 +46,8 @@ const storeProfileTime = async (database: Database, brandId: string, observedAt:
   });
 };
 
-// Skips an event that is in the tables already. With $9, the revision before the event, also skips one that is not the
-// next for the tables; $10 is then the command whose mark is deleted. Of two observations of the same time, the last in
-// the log holds.
+// Skips an event that is in the tables. With $9 (revision before it) also one that is not next; $10 is the command
+// whose mark is deleted. At equal times the last in the log holds.
 const STORE_LINK = `
   with current as (
     insert into ingest.folded_page as f (stream, revision)
@@ -78,10 +75,10 @@ const STORE_LINK = `
   )
   select from current`;
 
-/** An append as the tables must find it: the revision before it, and the command whose mark is deleted with it. */
+/** `after`: revision before the append. */
 type Append = { readonly after: bigint; readonly commandId: string };
 
-/** Stores a link, with `append` only if it is the next event for the tables. Returns false when it was skipped. */
+/** `false` when skipped: with `append` the event must be the next for the tables. */
 const storeLink = async (
   database: Database,
   { stream, revision, ...event }: Pick<Stored, 'stream' | 'revision'> & LinkEvent,
@@ -107,10 +104,7 @@ const storeLink = async (
   return rows.length > 0;
 };
 
-/**
- * Stores an appended link and deletes the mark of its command. Returns false, and stores nothing, when events before it
- * are not in the tables: the stream is then folded.
- */
+/** Also deletes the mark. `false`, without effect, when earlier events are missing; the stream is then folded. */
 export const storeAppendedLink = (
   database: Database,
   { stream, commandId }: Appending,
@@ -119,10 +113,7 @@ export const storeAppendedLink = (
 ): Promise<boolean> =>
   storeLink(database, { ...(event as LinkEvent), stream, revision }, { after: revision - 1n, commandId });
 
-/**
- * Stores what an event says about brands and links. Idempotent. The events of a stream must come in their order, and
- * all before this one must be in the tables.
- */
+/** Idempotent. Needs the events of a stream in their order, without gaps. */
 export const foldEvent = async (database: Database, event: Stored): Promise<void> => {
   if (event.type === 'BrandRegistered') {
     const { brand_id, domain, observed_at } = event.data as BrandRegistered['data'];
@@ -135,7 +126,6 @@ export const foldEvent = async (database: Database, event: Stored): Promise<void
   }
 };
 
-/** Stores the links of a social page that the tables do not have yet. */
 export const foldPageStream = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,
@@ -153,7 +143,7 @@ export const foldPageStream = async (
   }
 };
 
-/** Stores the brand of a stream. Its first event registers it. */
+/** The first event of a brand stream registers the brand. */
 export const foldBrandStream = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,

@@ -6,12 +6,8 @@ import { pause } from '#platform/clock.ts';
 import { BATCH_EVENTS, type CaughtUp, FOLDED_PREFIXES, moveFoldedTo } from './catch-up-working-tables.ts';
 import { foldEvent } from './folded-streams.ts';
 
-/**
- * Milliseconds between two batches. Meanwhile the command that has appended an event writes it to the tables itself, and
- * needs no read of the stream for it.
- */
+/** Meanwhile the command that appended an event writes it to the tables itself, without reading the stream. */
 const BATCH_MS = 1_000;
-/** Milliseconds before the log is followed again after an error. */
 const AGAIN_MS = 5_000;
 
 type Options = {
@@ -21,9 +17,8 @@ type Options = {
 };
 
 /**
- * Follows brands and links all the time and stores the position, so that the next start reads only what was appended since.
- * Libraries are not followed: the expected revision of an append proves the tables of a library, and a mark names a
- * command that was interrupted before it wrote them. Several processes may follow at once. Ends when disposed of.
+ * Stores its position, so that the next start reads little. Skips libraries: the expected revision proves their tables,
+ * and a mark names an interrupted command. Several processes may follow.
  */
 export const followWorkingTables = (
   { database, eventStore, log }: Options,

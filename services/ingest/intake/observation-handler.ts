@@ -40,9 +40,7 @@ import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
-/** Maximum number of domains in the cache of registered brands. */
 const BRANDS_CACHED_MAX = 100_000;
-/** Times that an observation is recorded again because its locks were lost. */
 const LOCK_RETRIES: RetryLimits = { attempts: 5, firstDelayMs: 100, maxDelayMs: 1_000 };
 
 const metadata = (commandId: string): CommandMetadata =>
@@ -52,11 +50,9 @@ export type IntakeOptions = {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
   readonly log?: Log;
-  /** Files of ads that the media archive copies; `off` when absent. */
   readonly mediaArchive?: ArchiveMode;
 };
 
-/** Opens the observation handler for the queue and the CLI. First brings its working tables up to date with the log. */
 export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
@@ -111,7 +107,6 @@ export const openIntake = async ({
   };
   const isBrandRegistered = (domain: string): Promise<boolean> => hasBrand(domain).catch(() => false);
 
-  /** Registers the brand unless it is registered. */
   const registerIfMissing = async (
     domain: string,
     observedAt: string,
@@ -123,7 +118,7 @@ export const openIntake = async ({
     return await whileMarked(database, { stream, commandId }, async (mark) => {
       const decision = registerBrand(domain, observedAt);
       const command = { stream, decider: brand, decision, metadata: metadata(commandId), commandId };
-      // Mostly the brand is new. The append fails otherwise, and the decision is made on the state of the stream.
+      // Mostly the brand is new. Otherwise the append fails, and the decision is repeated on the stream's state.
       const absent = { state: brand.initial, revision: -1n, position: 0n };
       const { events } = await executeFromCached(appendingAfter(eventStore, mark.set), command, absent);
       await storeBrand(database, brandId, domain, observedAt);
@@ -168,7 +163,7 @@ export const openIntake = async ({
         const events = await recordStorefront(end);
         const { domain, scanned_at: observedAt } = end;
         const cause = { brandId: brandIdOf(domain), observedAt, about: { domain } };
-        // No scan with ads that lead to the domain is decided between the note and the registration.
+        // No scan with ads of the domain is decided between the note and the registration.
         return await runWithCauseLocks(database, locks, cause, async () => {
           if (!(await hasBrand(domain))) await noteIfLate(database, cause);
           const registered = await registerIfMissing(domain, observedAt, commandId);
@@ -197,7 +192,8 @@ export const openIntake = async ({
             return appended.events.length;
           });
         const recordAll = async (): Promise<number> => {
-          // A late link is noted before its append, so the brand is registered after it, also by a repetition of the link.
+          // A late link is noted before its append, so the brand is registered after it, also when the link is
+          // repeated.
           const linked = await append();
           const registered =
             registers === undefined ? 0 : await registerIfMissing(registers, observed.observed_at, v7());
@@ -216,7 +212,7 @@ export const openIntake = async ({
 
   const submit = async (input: unknown): Promise<IntakeOutcome> => {
     const observation = parseObservation(input);
-    // A repetition appends nothing again that was appended before the locks were lost.
+    // Events that were appended before the locks were lost are not appended again.
     const outcome = await retry(
       LOCK_RETRIES,
       (error) => error instanceof LockLost,

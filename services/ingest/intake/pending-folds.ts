@@ -7,15 +7,10 @@ import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
 import { foldBrandStream, foldEvent, foldPageStream, isFolded, storeAppendedLink } from './folded-streams.ts';
 import { type Appending, clearMark, isRunningHere, type Mark } from './pending-mark.ts';
 
-/**
- * Minutes after which a mark is deleted. An append whose answer was lost is recorded long before that, or never: it is
- * sent for at most two minutes.
- */
+/** An append whose answer was lost is recorded sooner, or never: it is sent for at most two minutes. */
 const PENDING_MINUTES_MAX = 10;
-/** Maximum marks that are read at once. */
 const PENDING_READ_MAX = 1_000;
 
-/** Folds a stream of any category that the working tables reflect. */
 export const foldStream = async (
   database: Database,
   eventStore: EventStore,
@@ -31,10 +26,7 @@ export const foldStream = async (
   }
 };
 
-/**
- * Folds the events that a command has appended. Reads the stream of a page only if the tables lack events before them, or
- * if there are several.
- */
+/** Reads the stream of a page only for several events, or when the tables lack earlier ones. */
 export const foldAppended = async (
   database: Database,
   eventStore: EventStore,
@@ -55,9 +47,9 @@ export const foldAppended = async (
 };
 
 /**
- * Folds the streams to which a command appended without writing the tables, because it was interrupted between the two,
- * in this process or another. A command that still runs in another process has a mark, too: its events may be folded by
- * both. Marks stay for a time, because the append may follow. Call it before a decision that reads tables of several streams.
+ * Folds streams whose command was interrupted between append and tables. A command that runs elsewhere has a mark too,
+ * and both may fold. Marks stay for a time, because the append may follow. Call before reading tables of several
+ * streams.
  */
 export const foldPending = async (database: Database, eventStore: EventStore): Promise<void> => {
   const { rows } = await database.query<{ stream: string; command_id: string; is_old: boolean }>({
@@ -73,7 +65,7 @@ export const foldPending = async (database: Database, eventStore: EventStore): P
     try {
       await foldStream(database, eventStore, stream);
     } catch (error) {
-      // The stream waits for a release that can read it. Decisions on it fail with the same error.
+      // Decisions on a stream that waits for a newer release fail with the same error.
       if (!(error instanceof UnreadableEvent)) throw error;
     }
     for (const { command_id: commandId, is_old } of marks)

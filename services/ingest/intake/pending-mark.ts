@@ -1,20 +1,15 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Marks streams whose last events may not be in the working tables yet (`ingest.pending_fold`). */
-
-/** A command that appends to a stream which the working tables reflect. */
 export type Appending = { readonly stream: string; readonly commandId: string };
 
 const keyOf = ({ stream, commandId }: Appending): string => `${stream} ${commandId}`;
 
-/** The marked commands that run in this process, by database. They write the tables themselves. */
+/** Marked commands of this process, which write the tables themselves. */
 const running = new WeakMap<Database, Set<string>>();
 
-/** True while the command runs in this process. */
 export const isRunningHere = (database: Database, appending: Appending): boolean =>
   running.get(database)?.has(keyOf(appending)) === true;
 
-/** Marks the stream. Call it before the append. */
 const mark = async (database: Database, { stream, commandId }: Appending): Promise<void> => {
   await database.query({
     name: 'ingest_mark_pending',
@@ -24,7 +19,6 @@ const mark = async (database: Database, { stream, commandId }: Appending): Promi
   });
 };
 
-/** Deletes the mark. Call it when the tables reflect all events of the command. */
 export const clearMark = async (database: Database, { stream, commandId }: Appending): Promise<void> => {
   await database.query({
     name: 'ingest_clear_pending',
@@ -33,17 +27,15 @@ export const clearMark = async (database: Database, { stream, commandId }: Appen
   });
 };
 
-/** The mark of a stream, for the work that appends to it. */
+/** For the work that appends to the stream. */
 export type Mark = {
-  /** Marks the stream. Call it before the append. */
   readonly set: () => Promise<void>;
-  /** Notes that a statement of the work, which wrote the tables, has deleted the mark. */
+  /** A statement that wrote the tables has deleted the mark. */
   readonly cleared: () => void;
 };
 
 /**
- * Runs `work`, which appends events to the stream and writes them to the tables. The mark stays when `work` fails,
- * because its events may be in the log.
+ * Marks the stream while `work` appends and writes the tables. Stays when `work` fails: its events may be in the log.
  */
 export const whileMarked = async <T>(
   database: Database,

@@ -1,13 +1,13 @@
 import { ServerSilent } from '#platform/postgres/connection-failure.ts';
 
-/** Milliseconds after which a proof is out of date: Postgres frees what a process that was stopped owned after 5 s. */
+/** Below 5 s, after which Postgres frees the locks of a stopped process. */
 const PROOF_LIMIT_MS = 3_000;
-/** Proofs that are made in a row, when each took longer than that. */
+/** Proofs in a row that each took longer than that. */
 const PROOFS_MAX = 3;
 
 /**
- * Proves what this process owns, not longer ago than `PROOF_LIMIT_MS`: a process that was stopped while it waited for an
- * answer proves it again. Throws the error of the proof, and `ServerSilent` when the answers take too long.
+ * Repeats a proof that took too long: the process may have been stopped meanwhile. Throws the proof's error, or
+ * `ServerSilent`.
  */
 export const proveOfLate = async (prove: () => Promise<void>): Promise<void> => {
   for (let proofs = 0; proofs < PROOFS_MAX; proofs += 1) {

@@ -1,24 +1,19 @@
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/**
- * Deletes the rows of staging that no decision needs any more, in pages, so that each statement is short however large the
- * tables are. Each deletion ends early when its signal is aborted, between two pages.
- */
+/** Staging is deleted in pages, so that statements stay short and an abort ends between two pages. */
 
-/** Retention of staged parts in days. A scan whose end arrives later counts as abandoned by its collector. */
 const STAGED_DAYS_MAX = 30;
-/** Retention of the digests of parts in days, counted from the first arrival of the last chunk of a library scan. */
+/** Counted from the first arrival of a library scan's last chunk. */
 const DIGEST_DAYS_MAX = 30;
-/** Rows that are looked at together. Scans have up to 100,000 chunks, and all of a scan go together. */
+/** Rows examined together: scans have up to 100,000 chunks, deleted together. */
 const CHUNKS_PER_PAGE = 20;
-/** Rows that are deleted together: ads of an abandoned scan, and catalogue pages of up to a megabyte. */
+/** Rows deleted together: ads of an abandoned scan. A catalogue page has up to a megabyte. */
 const ADS_PER_PAGE = 10_000;
 const CATALOGUE_PAGES_PER_PAGE = 200;
 
 type Old = { readonly staged_at: string; readonly scan_id: string };
 const FIRST: Old = { staged_at: '-infinity', scan_id: '00000000-0000-0000-0000-000000000000' };
 
-/** Yields ids, in pages, of the scans whose chunks in this table are all older than `days`, the oldest first. */
 const oldScans = async function* (
   database: Database,
   table: 'staged_chunk' | 'staged_digest',
@@ -47,7 +42,7 @@ const oldScans = async function* (
 
 const deleteScan = (database: Database, scanId: string): Promise<void> =>
   inTransaction(database, async (client) => {
-    // With its chunks an end would still record the scan, without the ads that are deleted by then.
+    // Chunks go first: an end would record them without the ads deleted by then.
     await client.query('delete from ingest.staged_chunk where scan_id = $1', [scanId]);
     for (;;) {
       const { rowCount } = await client.query(
@@ -59,29 +54,20 @@ const deleteScan = (database: Database, scanId: string): Promise<void> =>
     }
   });
 
-/**
- * Deletes parts of scans that never ended, always all chunks of a scan: an ad may have entries in several. If the end
- * arrives after that, it fails with `ChunksMissing`.
- */
+/** All chunks of a scan go together: an ad may have entries in several. A later end fails with `ChunksMissing`. */
 export const deleteAbandonedScans = async (database: Database, signal: AbortSignal): Promise<void> => {
   for await (const scanIds of oldScans(database, 'staged_chunk', STAGED_DAYS_MAX, signal)) {
     for (const scanId of scanIds) await deleteScan(database, scanId);
   }
 };
 
-/**
- * Deletes the digests of scans that arrived long ago, always all digests of a scan. With only some left, the chunks
- * without a digest would be refused as arrived after the end.
- */
+/** All digests of a scan go together: a chunk without a digest among others would be refused as late. */
 export const deleteOldChunkDigests = async (database: Database, signal: AbortSignal): Promise<void> => {
   for await (const scanIds of oldScans(database, 'staged_digest', DIGEST_DAYS_MAX, signal))
     await database.query('delete from ingest.staged_digest where scan_id = any($1::uuid[])', [scanIds]);
 };
 
-/**
- * Deletes catalogue pages of scans that never ended, and digests of pages that arrived long ago. A page that comes again
- * later than its digest is kept is treated as a first one.
- */
+/** Pages of scans that never ended, and old digests. A page that outlives its digest counts as a first one. */
 export const deleteOldCataloguePages = async (database: Database, signal: AbortSignal): Promise<void> => {
   for (const [table, days] of [
     ['staged_storefront_page', STAGED_DAYS_MAX],

@@ -5,24 +5,22 @@ import { executeFromCached } from '#application/commands/command-handler.ts';
 import type { CommandResult } from '#application/commands/stream-store.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 
-/** Maximum streams whose state is cached. An ordinary state has a few kB, the largest about a megabyte. */
+/** An ordinary state has a few kB, the largest about a megabyte. */
 const CACHED_STREAMS_MAX = 200;
 
-/** A decision on one stream; the state type is erased, because only the decider creates and reads it. */
+/** The state type is erased: only the decider creates and reads it. */
 type StreamCommand = {
   readonly stream: string;
   readonly decider: Decider<unknown, Event>;
   readonly decision: (state: unknown) => readonly Event[];
   readonly metadata: CommandMetadata;
   readonly commandId: string;
-  /** Called with the events of the decision before they are appended. */
   readonly beforeAppend?: BeforeAppend;
 };
 
 type BeforeAppend = (events: readonly Event[]) => Promise<void>;
 type Streams = Pick<EventStore, 'load' | 'append'>;
 
-/** Returns an event store that calls `beforeAppend` before each append. */
 export const appendingAfter = (eventStore: Streams, beforeAppend: BeforeAppend): Streams => ({
   load: eventStore.load,
   append: async (stream, expected, events, metadata, ids) => {
@@ -32,9 +30,8 @@ export const appendingAfter = (eventStore: Streams, beforeAppend: BeforeAppend):
 });
 
 /**
- * Creates the function that runs decisions of observations. It caches the states of the last streams, so that a decision
- * needs no read while no other process appends. Otherwise each of 4,000 links of one social page would read all links
- * before it.
+ * Caches states, so that a decision reads nothing while no other process appends. Otherwise each of 4,000 links of a
+ * page would read all links before it.
  */
 export const createStreamCommands = (eventStore: Streams) => {
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });

@@ -5,16 +5,12 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { foldStream } from './pending-folds.ts';
 
-/**
- * Streams with an event of a newer release. They wait from that event on, because the order within a stream matters; the
- * other streams are folded.
- */
+/** Streams with an event of a newer release wait from it on, because their order matters; others are folded. */
 export type WaitingStreams = {
-  /** Returns true when the event is not to be folded now: it is unreadable, or its stream waits already. */
+  /** True for an unreadable event, and for events of a stream that waits. */
   setAside(event: RecordedEvent): Promise<boolean>;
 };
 
-/** Folds the streams that waited for this release. The others still wait. */
 export const openWaitingStreams = async (
   database: Database,
   eventStore: EventStore,
@@ -29,7 +25,7 @@ export const openWaitingStreams = async (
     try {
       await foldStream(database, eventStore, row.stream);
     } catch (error) {
-      // A later event of the stream waits for a release that is newer still.
+      // A later event of the stream waits for an even newer release.
       if (!(error instanceof UnreadableEvent)) throw error;
       continue;
     }

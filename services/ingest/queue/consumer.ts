@@ -17,34 +17,25 @@ import { bodyBytesOf, MessageGone, openBodies } from './message-body.ts';
 import { readObservationMessage, routingOfHeaders } from './observation-message.ts';
 import { processMessage } from './process-message.ts';
 
-/** Maximum messages requested at once. They come without their bodies. */
 const FETCHED_MESSAGES = 128;
-/** Length of a request in ms. Half of it is the time between two signs of life of the consumer. */
+/** The consumer gives a sign of life every half of this. */
 const PULL_MS = 5_000;
 /**
- * Maximum messages that are delivered and not acknowledged. They wait in memory for their turn, about a kilobyte each, or in
- * the queue for a newer release. NATS holds the others back: the client would request more whether or not those before are
- * processed. Small observations overtake large ones of other brands within this number: a full stream (8 GiB) holds fewer
- * observations of half a megabyte.
+ * About a kilobyte each in memory; NATS holds the others back. Small observations overtake large ones within this
+ * number, which a full stream (8 GiB) does not reach with half a megabyte each.
  */
 const WAITING_MAX = 26_384;
-/** Maximum messages whose bodies are read at once to find their order. */
 const ORDERED_AT_ONCE = 16;
-/** Time in ms after which NATS redelivers a message without acknowledgement or progress signal. */
+/** NATS redelivers a message without acknowledgement or progress signal after this. */
 const ACK_WAIT_MS = 60_000;
-/** Signals of progress (`working`) within that time, to each message that waits or is in progress. */
 const SIGNALS = 3;
-/** Times that the messages are searched for those that need a signal, between two signals of one. */
+/** Searches for messages that need a signal, between two signals of one. */
 const LOOKS_PER_SIGNAL = 20;
-/** Delay in ms before a body is read again, or the consumer is created again, after a failure. */
 const RETRY_MS = 500;
 const NANOS_PER_MS = 1_000_000;
-/**
- * Share of the time for which the queue keeps observations, after which one that still fails becomes a dead letter: 6 of 7 days.
- * The queue would drop it without a dead letter.
- */
+/** Share of the queue's retention after which a failing message becomes a dead letter, before the queue drops it. */
 const RETRY_SHARE = 6 / 7;
-/** Milliseconds that count as that time when an operator lets the queue keep observations for ever. */
+/** Assumed retention when an operator lets the queue keep observations for ever. */
 const KEPT_MS = WEEK_MS;
 const NO_BODY = new Uint8Array();
 
@@ -52,26 +43,20 @@ export type ConsumerOptions = {
   readonly nats: Nats;
   readonly intake: Intake & BrandRegister;
   readonly log: Log;
-  /** Throws when another process leads. Its consumer is not deleted then. Absent when one process runs. */
+  /** Throws when another process leads, whose consumer then stays. Absent when one process runs. */
   readonly prove?: () => Promise<void>;
-  /** Maximum observations processed at once. Dependent observations keep their order; with 1, all do. */
+  /** Dependent observations keep their order; with 1, all do. */
   readonly concurrency: number;
-  /** Maximum messages that are delivered and not acknowledged; `WAITING_MAX` when absent. */
   readonly waitingMax?: number;
-  /** Milliseconds without a signal after which NATS delivers a message again; `ACK_WAIT_MS` when absent. */
+  /** Without a signal for this long, NATS redelivers; `ACK_WAIT_MS` when absent. */
   readonly ackWaitMs?: number;
 };
 
-/** The consumer of the queue. Dispose of it to stop. */
 export type QueueConsumer = AsyncDisposable & {
-  /**
-   * Resolves when NATS delivers nothing any more, because the consumer or its stream was deleted. Start another one then,
-   * which receives the messages that are not acknowledged in order.
-   */
+  /** Resolves when the consumer or its stream was deleted. A new one receives the unacknowledged messages in order. */
   readonly ended: Promise<void>;
 };
 
-/** Messages that wait or are in progress, by their sequence. */
 type Pending = Map<number, { readonly message: JsMsg; signalledAt: number }>;
 
 const sizedOf = (message: JsMsg) => ({
@@ -79,13 +64,12 @@ const sizedOf = (message: JsMsg) => ({
   brand: routingOfHeaders(message.headers)?.orderingKey ?? message.subject,
 });
 
-/** Returns the age in ms after which a message that still fails becomes a dead letter. */
 const retryMaxAgeMsOf = async ({ manager }: Nats): Promise<number> => {
   const { config } = await manager.streams.info(OBSERVATIONS_STREAM);
   return RETRY_SHARE * (config.max_age / NANOS_PER_MS || KEPT_MS);
 };
 
-/** Sends progress signals, several within the acknowledgement timeout. Each restarts it. */
+/** Several per acknowledgement timeout; each restarts it. */
 const signalProgress = (pending: Pending, ackWaitMs: number): Disposable => {
   const dueMs = ackWaitMs / SIGNALS;
   const timer = setInterval(() => {
@@ -100,15 +84,10 @@ const signalProgress = (pending: Pending, ackWaitMs: number): Disposable => {
 };
 
 /**
- * Starts a durable JetStream consumer that processes observations concurrently, in the order of `dependency-order.ts`.
- * Dispose of the result to stop it.
- *
- * Messages are delivered without bodies. Their headers decide the order, and a body is read from the stream when its
- * turn comes. A backlog of large observations therefore takes neither memory nor time from small ones behind it.
- *
- * Only one process may consume at a time (see `single-active-consumer.ts`). Start creates missing streams, and deletes and
- * recreates the durable consumer. The stream is a work queue, so NATS then redelivers the unacknowledged messages of the previous consumer at
- * once and in order. Otherwise they would arrive after newer observations of the same brand.
+ * Messages come without bodies: headers give the order (`dependency-order.ts`), and a body is read when due, so a
+ * backlog of large observations costs small ones nothing. Only one process may consume (`single-active-consumer.ts`).
+ * Start recreates the durable consumer of the work queue, so that NATS redelivers unacknowledged messages at once and
+ * in order, not after newer ones of the same brand.
  */
 export const consumeObservations = async ({
   nats,
@@ -143,7 +122,6 @@ export const consumeObservations = async ({
   let placed = Promise.resolve();
   const signals = signalProgress(pending, ackWaitMs);
 
-  /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
   const accessSetsFor = async (message: JsMsg): Promise<AccessSets> => {
     if (concurrency === 1) return { follows: [], writes: [''] };
     const unread = unreadAccessSetsOf(message, bodyBytesOf(message) > LARGE_OBSERVATION_BYTES);
@@ -153,7 +131,7 @@ export const consumeObservations = async ({
     return await accessSetsOf(content, (domain) => intake.isBrandRegistered(domain));
   };
 
-  /** Reads a body that decides the order, so that nothing passes it: repeats while the server does not answer. */
+  /** Repeats while the server does not answer, so that nothing passes the message. */
   const bodyOf = async (message: JsMsg): Promise<Uint8Array> => {
     while (!stopping.signal.aborted) {
       try {
@@ -168,7 +146,6 @@ export const consumeObservations = async ({
     return NO_BODY;
   };
 
-  /** Gives a message its place in the order, and processes it when its turn has come. */
   const processInOrder = (message: JsMsg, sets: AccessSets): void => {
     const work = { nats, bodies, intake, log, signal: stopping.signal, message, retryMaxAgeMs };
     const processed = order
@@ -187,9 +164,9 @@ export const consumeObservations = async ({
     return await accessSetsFor(message);
   };
 
-  /** Takes a message from the queue. Access sets are read for several at once, and places are given in the order of the queue. */
+  /** Access sets are read for several messages at once, but places are given in the order of the queue. */
   const take = (message: JsMsg): void => {
-    // A message that is pending was redelivered, because its signal was late or lost.
+    // A redelivered message is still pending: its signal was late or lost.
     if (stopping.signal.aborted || pending.has(message.seq)) return;
     pending.set(message.seq, { message, signalledAt: performance.now() });
     const read = readAccessSets(message);
@@ -201,7 +178,7 @@ export const consumeObservations = async ({
     placed = placeAfter(placed);
   };
 
-  // Messages are taken as they arrive: those in a buffer of the client would get no signals.
+  // Messages in a buffer of the client would get no signals.
   const messages = await consumer.consume({
     max_messages: FETCHED_MESSAGES,
     expires: PULL_MS,
@@ -211,7 +188,6 @@ export const consumeObservations = async ({
   const noteEnd = async (): Promise<void> => {
     const reason = await messages.closed();
     if (stopping.signal.aborted) return;
-    // Its messages come again: only those in progress are finished.
     stopping.abort();
     log.warn({ err: reason }, 'queue consumer lost; creating it again');
     await pause(RETRY_MS);

@@ -2,9 +2,8 @@ import { ErrorCode, headers, type JsMsg, type NatsError } from 'nats';
 import { OBSERVATION_DEAD_LETTER } from '#contracts/messages/subjects.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Maximum characters of a reason. */
 const REASON_MAX = 1_000;
-/** Bytes that are kept of a message that is too large to be published again with further headers. */
+/** Kept of a message that is too large to be published again with more headers. */
 const KEPT_BYTES = 64 * 1024;
 /** JetStream: the message is larger than the stream takes. */
 const LARGER_THAN_STREAM = 10_054;
@@ -15,8 +14,8 @@ const isTooLarge = (error: unknown): boolean => {
 };
 
 /**
- * Publishes the message as a dead letter with the reason in its header, then removes it from the queue. Of a message that
- * leaves no room for the headers only the beginning is kept, and the header `truncated` has its length.
+ * Publishes, then removes from the queue. If headers do not fit, keeps the beginning, with the length in header
+ * `truncated`.
  */
 export const deadLetter = async (
   { nats, message }: { readonly nats: Nats; readonly message: JsMsg },

@@ -8,20 +8,15 @@ import {
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Header in which the server states the size of a message that it delivers without its body. */
 const SIZE_HEADER = 'Nats-Msg-Size';
-/** Header of a message that is read directly: its subject. */
 const SUBJECT_HEADER = 'Nats-Subject';
-/** Request for one message of a stream to any of its replicas (NATS, ADR-31 "JetStream Direct Get"). */
+/** Any replica answers (NATS, ADR-31 "JetStream Direct Get"). */
 const directGet = (stream: string): string => `$JS.API.DIRECT.GET.${stream}`;
-/** Milliseconds in which a body must arrive. */
 const BODY_LIMIT_MS = 5_000;
-/** Code of an error about a message that does not exist. */
 const NO_MESSAGE = '404';
-/** Milliseconds for which only the leader is asked after a replica did not answer. */
 const LEADER_ONLY_MS = 60_000;
 
-/** Thrown when a message, or its body in a stream of its own, has left the queue: it expired, or an operator removed it. */
+/** A message or its separate body expired, or an operator removed it. */
 export class MessageGone extends Error {
   constructor(stream: string, sequence: number) {
     super(`the message ${sequence} of ${stream} is no longer in the queue`);
@@ -31,42 +26,34 @@ export class MessageGone extends Error {
 
 type Message = Pick<JsMsg, 'seq' | 'subject' | 'headers'>;
 
-/** Returns the sequence number of a body in `OBSERVATION_BODIES`; `null` when the message holds its body itself. */
+/** In `OBSERVATION_BODIES`; `null` when the message has its body itself. */
 const bodySequenceOf = ({ headers }: Pick<JsMsg, 'headers'>): number | null => {
   const stated = headers?.get(BODY_SEQUENCE_HEADER) || undefined;
   return stated === undefined ? null : Number(stated);
 };
 
-/** Bytes of the body of a message that was delivered without it. */
 export const bodyBytesOf = (message: Pick<JsMsg, 'headers'>): number =>
   Number(message.headers?.get(bodySequenceOf(message) === null ? SIZE_HEADER : BODY_BYTES_HEADER) || 0);
 
-/** The body of a message. */
 export type Body = {
   readonly bytes: Uint8Array;
-  /** Its sequence number in `OBSERVATION_BODIES`; `null` when the message holds it itself. */
   readonly apart: number | null;
-  /** Why the message must be refused; `null` when nothing is wrong with its body. */
   readonly fault: string | null;
 };
 
-/** The bodies of observations in the queue. */
 export type Bodies = {
-  /** Reads the body of a message. Throws `MessageGone`, and errors of the connection. */
   read(message: Message): Promise<Body>;
-  /** Removes a body that is stored apart, after its message has left the queue. A failure leaves it until it expires. */
+  /** Call after the message has left the queue. After a failure the body stays until it expires. */
   remove(body: Body): Promise<void>;
 };
 
 const isMissing = (error: unknown): boolean => (error as { readonly code?: string }).code === NO_MESSAGE;
 
-/** A message as a stream stores it. */
 type Stored = { readonly subject: string; readonly data: Uint8Array };
 
 /**
- * Creates a reader of stored messages. Any replica answers. The leader is asked when a replica lacks the message,
- * because it may lag behind, and when none answers: an older release that starts later configures the stream without
- * such reads, and the server is then silent.
+ * Asks the leader when a replica lags or is silent: an older release may have configured the stream without direct
+ * reads.
  */
 const createReader = ({ connection, manager }: Pick<Nats, 'connection' | 'manager'>, stream: string) => {
   let leaderOnlyUntil = 0;
@@ -98,7 +85,6 @@ const createReader = ({ connection, manager }: Pick<Nats, 'connection' | 'manage
 
 const NO_BYTES = new Uint8Array();
 
-/** Opens the bodies of observations. */
 export const openBodies = (nats: Pick<Nats, 'connection' | 'manager'>, log: Log): Bodies => {
   const readMessage = createReader(nats, OBSERVATIONS_STREAM);
   const readApart = createReader(nats, OBSERVATION_BODIES_STREAM);
@@ -113,7 +99,6 @@ export const openBodies = (nats: Pick<Nats, 'connection' | 'manager'>, log: Log)
     const { subject, data } = await readApart(sequence);
     const expected = observationBodySubject(message.subject);
     if (subject !== expected) {
-      // It belongs to another message, which still needs it.
       const fault = `The header \`${BODY_SEQUENCE_HEADER}\` names a body of another subject. Store the body under ${expected}.`;
       return { bytes: NO_BYTES, apart: null, fault };
     }

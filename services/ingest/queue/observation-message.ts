@@ -8,22 +8,15 @@ import {
 } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 
-/** An observation in a message of the queue. */
 export type ObservationMessage = {
   readonly subject: string;
-  /**
-   * Returns type and ordering key: from the headers if both are present, otherwise from the parsed message. `null` when
-   * the message is not readable; processing it throws the reason.
-   */
+  /** From both headers, else the parsed message. `null` when it is not readable; processing throws the reason. */
   routing(): Routing | null;
-  /**
-   * Returns the parsed JSON. The message is parsed once, at the first call. Throws `Refusal` when it is too large, is
-   * not JSON, or contradicts its headers.
-   */
+  /** Parsed at the first call. Throws `Refusal` when too large, not JSON, or unlike its headers. */
   observation(): unknown;
 };
 
-/** Throws for bytes that are not valid UTF-8. A lenient decoder would replace them, and the altered text would be stored. */
+/** Throws for invalid UTF-8: a lenient decoder would replace it, and altered text would be stored. */
 const DECODER = new TextDecoder('utf-8', { fatal: true });
 
 const parse = (data: Uint8Array): unknown => {
@@ -55,7 +48,6 @@ const requireEqual = (header: string, value: string | undefined, expected: strin
   );
 };
 
-/** Returns type and ordering key from the headers; `null` when one is absent. */
 export const routingOfHeaders = (headers: JsMsg['headers']): Routing | null => {
   const type = headers?.get(OBSERVATION_TYPE_HEADER) || undefined;
   const orderingKey = headers?.get(ORDERING_KEY_HEADER) || undefined;
@@ -63,11 +55,7 @@ export const routingOfHeaders = (headers: JsMsg['headers']): Routing | null => {
 };
 
 /**
- * Reads a message without parsing it yet: a chunk of a scan is large, and with headers it is parsed only when it is
- * processed.
- *
- * The headers decide the order before the message is parsed. A message whose header contradicts its content was
- * therefore ordered wrongly, so it is refused and has no effect. An observation of unknown type is refused later.
+ * Headers have decided the order, so a message that contradicts them is refused. Large chunks are parsed only when due.
  */
 export const readObservationMessage = ({
   subject,

@@ -14,47 +14,38 @@ import { readObservationMessage } from './observation-message.ts';
 import { isServerFault } from './server-fault.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
-/** Delay in ms before NATS redelivers a message that waits for a release. A new release receives it at once. */
 const RELEASE_WAIT_MS = 60_000;
-/** Maximum failed attempts that the observation may have caused, at most 30 s apart, before it becomes a dead letter. */
+/** Failed attempts that the observation may have caused, at most 30 s apart. */
 const ATTEMPTS_MAX = 2_000;
-/** The same for errors that only the observation causes. More attempts would only delay later messages. */
+/** More attempts at errors that only the observation causes would delay later messages. */
 const PERMANENT_ERROR_ATTEMPTS_MAX = 3;
-/**
- * Failed attempts in a row after which an observation near the end of its time becomes a dead letter, faults of servers included.
- * More than one, because a deadlock may follow a long outage.
- */
+/** Failed attempts in a row near the end of retention. More than one, because a deadlock may follow an outage. */
 const LAST_ATTEMPTS = 5;
 const NANOS_PER_MS = 1_000_000;
-/** Maximum deliveries of the end of a scan whose chunks have not all arrived. */
 const CHUNK_WAITS_MAX = 20;
-/** Delay in ms before NATS redelivers such an end. */
 const CHUNK_WAIT_MS = 3_000;
-/** First and maximum delay in ms of the exponential backoff between attempts. */
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
-/** A message whose body is still in the stream, and what processes it. */
 export type Work = {
   readonly message: JsMsg;
   readonly nats: Nats;
   readonly bodies: Bodies;
   readonly intake: Intake;
   readonly log: Log;
-  /** Aborted on shutdown. */
   readonly signal: AbortSignal;
-  /** Age of the message in ms after which attempts that fail end. Less than the age at which the queue drops it. */
+  /** Failing attempts end at this age, before the queue drops the message. */
   readonly retryMaxAgeMs: number;
 };
 
 const maxDeliveries = (error: unknown): number =>
   error instanceof Refusal ? 0 : error instanceof ChunksMissing ? CHUNK_WAITS_MAX : Number.POSITIVE_INFINITY;
 
-/** Classes of SQL states that a retry cannot fix: data exceptions, constraint violations, program limits. */
+/** Data exceptions, constraint violations, program limits. */
 const PERMANENT_SQL_STATE = /^(22|23|54)/;
 const PERMANENT_ERRORS = [TypeError, RangeError, SyntaxError];
 
-/** Returns true for errors that the observation causes, not a server. A retry would fail in the same way. */
+/** The observation causes these, not a server, so a retry would fail again. */
 const isPermanent = (error: unknown): boolean => {
   const { code, type } = error as { readonly code?: unknown; readonly type?: unknown };
   return (
@@ -64,35 +55,31 @@ const isPermanent = (error: unknown): boolean => {
   );
 };
 
-/** Failed attempts, those that the observation may have caused, and those whose error only the observation causes. */
+/** All attempts; `all`: perhaps caused by the observation; `permanent`: only by it. */
 type Failures = { readonly attempts: number; readonly all: number; readonly permanent: number };
 
-/** Counts a failed attempt. Faults of servers count as attempts only. */
 const withFailure = ({ attempts, all, permanent }: Failures, error: unknown): Failures =>
   isServerFault(error)
     ? { attempts: attempts + 1, all, permanent }
     : { attempts: attempts + 1, all: all + 1, permanent: permanent + Number(isPermanent(error)) };
 
 /**
- * True when the message is so old that the queue will soon drop it, and the last attempts failed. A server may fail because of
- * the observation each time, and without this end the observation would hold up its brand and then be lost.
+ * The queue will soon drop the message. One that makes a server fail each time would hold up its brand and then be
+ * lost.
  */
 const isOverdue = ({ message, retryMaxAgeMs }: Work, { attempts }: Failures): boolean =>
   attempts >= LAST_ATTEMPTS && Date.now() - message.info.timestampNanos / NANOS_PER_MS >= retryMaxAgeMs;
 
-/** True when an error ends the attempts. One of another cause before it does not make them fewer. */
 const areUsedUp = ({ all, permanent }: Failures, error: unknown): boolean =>
   !isServerFault(error) &&
   (isPermanent(error) ? permanent >= PERMANENT_ERROR_ATTEMPTS_MAX : all >= ATTEMPTS_MAX);
 
-/** Counts and logs what was cut from an observation to bring it within its limits. */
 const meterShortened = (type: string, subject: string, { shortened }: IntakeOutcome, log: Log): void => {
   if (shortened === undefined) return;
   for (const [part, count] of Object.entries(shortened)) shortenedParts.inc({ type, part }, count);
   log.info({ subject, type, ...shortened }, 'observation shortened');
 };
 
-/** Records the observation of a body, and acknowledges its message. */
 const submit = async ({ message, intake, log }: Work, body: Body, attempt: number): Promise<void> => {
   const { subject, headers: sent } = message;
   const { bytes: data, fault } = body;
@@ -104,7 +91,6 @@ const submit = async ({ message, intake, log }: Work, body: Body, attempt: numbe
     () => intake.submit(observation),
   );
   message.ack();
-  // The observation was accepted, so its type is valid and safe as a metric label.
   const { type } = observation as { readonly type: string };
   observationsTaken.inc({ type, outcome: 'taken' });
   observedEvents.inc(outcome.events);
@@ -112,10 +98,7 @@ const submit = async ({ message, intake, log }: Work, body: Body, attempt: numbe
   if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
 };
 
-/**
- * Ends the processing of a message after an error that repetitions do not help, or that needs other messages first.
- * Returns false when the attempt is to be repeated.
- */
+/** For errors that repetition does not help, or that need other messages first. `false`: repeat. */
 const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, failures: Failures) => {
   const { message, log } = work;
   const { subject } = message;
@@ -151,18 +134,15 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
 };
 
 /**
- * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here
- * with backoff, so that later observations of the brand stay behind this one; such attempts are not counted, so an outage
- * makes no dead letter before the queue would drop the message. The end of a scan whose chunks are missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
- * a newer release returns to the queue too. The newer release has a new consumer, which receives all of them in
- * order.
+ * Acknowledges after its events are recorded. Retries here while a server is down, uncounted, so that later
+ * observations of the brand stay behind. An end without its chunks returns to the queue, because they are behind it. So
+ * does an event for a newer release, whose new consumer receives all in order.
  */
 export const processMessage = async (work: Work): Promise<void> => {
   const { message, bodies, log, signal } = work;
   let body: Body | undefined;
   let failures: Failures = { attempts: 0, all: 0, permanent: 0 };
-  // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
-  // receives them.
+  // After shutdown begins, messages not in progress stay unacknowledged for the next consumer.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       body ??= await bodies.read(message);
@@ -170,7 +150,7 @@ export const processMessage = async (work: Work): Promise<void> => {
       await bodies.remove(body);
       return;
     } catch (error) {
-      // Not acknowledged: the process that leads now receives the message too.
+      // Not acknowledged: the new leader receives the message too.
       if (error instanceof LeaseLost) throw error;
       failures = withFailure(failures, error);
       if (await isEndedBy(work, error, body, failures)) return;

@@ -4,18 +4,16 @@ import { isConnectionFailure, isPoolBusy } from '#platform/postgres/connection-f
 import { LockLost } from '../intake/brand-locks.ts';
 
 /**
- * SQL states of connections, passwords, databases, rollbacks, full disks and connections, locks, shutdowns and files. Those are
- * missing whose cause may be the observation: a cancelled statement (57014), one that takes too much memory (53200) or writes
- * too large temporary files (53400), and states of transactions (25). A read-only server (25006) is a failed connection.
+ * SQL states of server faults. Leaves out those that an observation may cause: a cancelled statement (57014), memory
+ * (53200), temporary files (53400), transactions (25).
  */
 const STATE = /^(08|28|3D|40|53(?![24]00)|55P03|57P|58)/;
 const SQL_STATE_LENGTH = 5;
-/** Type of the event store's client for errors that it has no type for. The observation may be the cause of one. */
 const UNTYPED = 'unknown';
 
 /**
- * True for an error of a server that is gone, silent, overloaded or refuses the user. It says nothing about the observation, so
- * such errors are not counted. An observation that makes a server crash each time ends by its age (`process-message.ts`).
+ * Such errors are not counted. An observation that makes a server crash each time ends by its age
+ * (`process-message.ts`).
  */
 export const isServerFault = (error: unknown): boolean => {
   if (error instanceof NatsError || error instanceof LockLost) return true;

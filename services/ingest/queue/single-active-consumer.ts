@@ -6,12 +6,11 @@ import { proveOfLate } from '../intake/prove-of-late.ts';
 import type { Leading, Retention } from '../intake-types.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
-/** Kind of the lease. */
 const ROLE = 'ingest';
-/** Milliseconds between two deletions of expired rows, whose retention is counted in days. */
+/** Retention is counted in days. */
 const RETENTION_INTERVAL_MS = 3_600_000;
 
-/** Deletes expired rows at once and at intervals until the signal is aborted. After an error it goes on at the next interval. */
+/** Deletes at once, then at intervals until aborted, also after an error. */
 const deleteAtIntervals = async (
   retention: Retention,
   intervalMs: number,
@@ -28,18 +27,6 @@ const deleteAtIntervals = async (
   }
 };
 
-/**
- * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
- * each brand's observations in order. Leadership is a lease: when it is lost, the consumer stops before this process
- * requests it again. A process that was stopped meanwhile, or lost Postgres, appends nothing and leaves the consumer of the
- * new leader alone, because it proves the lease first.
- *
- * The leader also deletes expired rows of the working tables, at its start and once an hour, while observations are processed.
- *
- * The consumer is also recreated when it or its stream was deleted, and after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
- * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in
- * order.
- */
 export const consumeAsLeader = (
   options: ConsumerOptions & {
     readonly intake: Retention & Leading;

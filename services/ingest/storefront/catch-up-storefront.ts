@@ -12,14 +12,11 @@ import {
   saveStorefront,
 } from './storefront-store.ts';
 
-/** Maximum events per batch when a shop's tables catch up with its stream. An event holds up to 150,000 characters. */
 const CATCH_UP_EVENTS = 6;
-/** Maximum tries. Each of them fails only because another process wrote the same tables meanwhile. */
+/** A try fails only when another process wrote the same tables meanwhile. */
 const CATCH_UP_TRIES = 50;
-/** Maximum milliseconds before the next try. */
 const TRY_DELAY_MS = 100;
 
-/** Folds the events after the shop's revision and writes them. Returns false when another process was first. */
 const foldRest = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,
@@ -41,10 +38,6 @@ const foldRest = async (
   return shop.revision === revision || (await saveStorefront(database, shop, revision));
 };
 
-/**
- * Folds the events that the shop's tables do not reflect yet, and returns the shop. Several processes may do so at once.
- * Throws when others write the tables all the time.
- */
 export const catchUpStorefront = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,

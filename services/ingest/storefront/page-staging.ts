@@ -3,13 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Staging of catalogue pages until their scan ends. */
-
-/**
- * Stores one catalogue page. The same page may come again, also after its scan was recorded. A page with the number of
- * an earlier one and other content is refused (rule 8 of services/domain/README.md): it may belong to another scan.
- * Throws `Refusal`.
- */
+/** Idempotent. Throws `Refusal` for a known page number with other content (rule 8 of services/domain/README.md). */
 export const stageStorefrontPage = async (
   database: Database,
   { scan_id, domain, page, products }: StorefrontScanPage,
@@ -40,17 +34,14 @@ export const stageStorefrontPage = async (
   );
 };
 
-/** The pages of a scan that have arrived. */
 export type StagedPages = {
-  /** Page numbers, ascending. */
   readonly numbers: readonly number[];
-  /** Products on all pages; one that is on two pages counts twice. */
+  /** A product on two pages counts twice. */
   readonly products: number;
-  /** True when a page was submitted for another shop than the scan's end. */
+  /** A page was submitted for another shop than the scan's end. */
   readonly ofAnotherShop: boolean;
 };
 
-/** Returns the pages that were staged for a scan. */
 export const stagedPages = async (
   database: Database,
   scanId: string,
@@ -70,7 +61,6 @@ export const stagedPages = async (
   };
 };
 
-/** Returns the products of a staged page as JSON text; `null` when it is not staged any more. */
 export const stagedPageText = async (
   database: Database,
   scanId: string,
@@ -84,7 +74,7 @@ export const stagedPageText = async (
   return rows[0]?.products ?? null;
 };
 
-/** Deletes the pages of a recorded scan. Their digests stay, so that a later page with other content is refused. */
+/** Keeps their digests, which refuse a later page with other content. */
 export const deleteStagedPages = async (database: Database, scanId: string): Promise<void> => {
   await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [scanId]);
 };

@@ -21,7 +21,7 @@ import { deleteStagedPages, type StagedPages, stagedPages, stagedPageText } from
 import { absentProductIds, loadProducts, type OpenStorefront } from './storefront-store.ts';
 import { createStorefrontStateStore } from './storefront-state-store.ts';
 
-/** Thrown when the end of a storefront scan arrives before all of its catalogue pages. Retryable like its base. */
+/** Retryable like its base. */
 class CataloguePagesMissing extends ChunksMissing {
   constructor(expected: number, staged: number) {
     super(expected, staged);
@@ -30,10 +30,7 @@ class CataloguePagesMissing extends ChunksMissing {
   }
 }
 
-/**
- * Throws `CataloguePagesMissing` when pages have not arrived. Throws `Refusal` when there are more pages than the end states,
- * pages of another shop, or more products than `STOREFRONT_PRODUCTS_MAX`.
- */
+/** Throws `CataloguePagesMissing`, or `Refusal` for surplus pages, another shop, or too many products. */
 const requireWholeScan = (end: StorefrontScanEnd, staged: StagedPages): void => {
   const pages = staged.numbers.length;
   if (pages < end.pages) throw new CataloguePagesMissing(end.pages, pages);
@@ -57,22 +54,16 @@ const requireWholeScan = (end: StorefrontScanEnd, staged: StagedPages): void => 
   }
 };
 
-/** Size of the parts in which a scan is decided and appended. */
 export type PartLimits = {
-  /** Characters of JSON after which a part of a scan ends. A part is whole pages. */
+  /** Characters of JSON after which a part ends. A part is whole pages. */
   readonly characters: number;
-  /** Events gathered before they are appended together. */
   readonly appendedEvents: number;
 };
 
-/** An event holds up to 150,000 characters, so that a part needs a few megabytes, and a small scan is one append. */
+/** An event has up to 150,000 characters, so a part needs a few megabytes. */
 const PART_LIMITS: PartLimits = { characters: 1_000_000, appendedEvents: 6 };
 
-/**
- * Yields the scan's products in parts, in the order of its pages. A product that is on two pages is in the first of them
- * only. Adds the ids of the products to `shown`. Throws `StreamMoved` when another process has recorded the scan and
- * deleted its pages, so that the state is read again.
- */
+/** A product on two pages is in the first. Throws `StreamMoved` when another process has recorded the scan. */
 const partsOf = async function* (
   database: Database,
   { scan_id, domain }: StorefrontScanEnd,
@@ -100,13 +91,7 @@ const partsOf = async function* (
 };
 
 /**
- * Decides a scan in parts. Yields its events in groups, of sightings, of absences and the closing
- * `StorefrontScanRecorded`; the state store folds each group before the next is decided. Yields nothing for a scan that
- * is recorded already.
- *
- * Memory holds the parts whose events are gathered, with the recorded state of their products: at most `appendedEvents`
- * times `characters` twice, about 12 MB of JSON. It also holds the ids of the products shown so far: at most
- * `STOREFRONT_PRODUCTS_MAX`, about 2 MB. It does not grow with the catalogue beyond that.
+ * Each group is folded before the next is decided; a recorded scan yields nothing. Memory holds about 14 MB.
  */
 const decideInParts = async function* (
   database: Database,
@@ -134,10 +119,8 @@ const decideInParts = async function* (
 };
 
 /**
- * Creates the function that decides and records storefront scans, and returns the number of events. It may be called
- * again after any interruption: a recorded scan yields no events, and an interrupted one is resumed. The pages of a
- * recorded scan are deleted. When its end is delivered again, missing pages are therefore an error only if the shop's
- * stream does not contain the scan. Scans of one shop are recorded one after another, with `locks` in all processes.
+ * Safe to repeat. The pages of a recorded scan are deleted, so missing pages are an error only if the stream lacks the
+ * scan.
  */
 export const createStorefrontRecorder = (
   database: Database,

@@ -13,10 +13,7 @@ import {
   saveStorefront,
 } from './storefront-store.ts';
 
-/**
- * Derives the event id from the content of the event, not from its position in an append. A scan that was interrupted
- * anywhere and is decided again therefore produces the same events with the same ids.
- */
+/** From the event's content, not its place in an append, so that an interrupted scan repeats the same ids. */
 const eventIdOf = ({ type, data }: StorefrontEvent): string => {
   const about =
     'products' in data
@@ -29,17 +26,11 @@ const eventIdOf = ({ type, data }: StorefrontEvent): string => {
   return derivedId('storefront event', `${data.scan_id}|${data.domain}|${type}|${about}`);
 };
 
-/** The state store of one scan of a shop. */
 export type StorefrontStateStore = StateStore<OpenStorefront, StorefrontEvent> & {
-  /** Number of events appended by the last attempt. */
   appended(): number;
 };
 
-/**
- * Creates the state store of one scan of a shop. It loads the state from the working tables, at the stream revision that
- * they reflect, because a catalogue is too large to be folded from its stream for each scan. `readsStream`: true when the
- * state must not be stale even if nothing is appended.
- */
+/** A catalogue is too large to fold for each scan, so tables give the state. `readsStream`: it must not be stale. */
 export const createStorefrontStateStore = (
   database: Database,
   eventStore: EventStore,
@@ -47,7 +38,6 @@ export const createStorefrontStateStore = (
     readonly domain: string;
     readonly scanId: string;
     readonly readsStream: boolean;
-    /** Events gathered before they are appended together. */
     readonly appendedEvents: number;
   },
 ): StorefrontStateStore => {
@@ -71,7 +61,6 @@ export const createStorefrontStateStore = (
     );
     appended += events.length;
     const isSaved = await saveStorefront(database, shop, last.revision);
-    // Another process may have folded a part of the events.
     if (!isSaved) await catchUpStorefront(database, eventStore, domain, scanId);
   };
 
@@ -81,8 +70,8 @@ export const createStorefrontStateStore = (
       gathered = [];
       appended = 0;
       last = null;
-      // Optimistic: the tables count as current until an append fails with `StreamMoved`. A shop without a row is new,
-      // or its tables were dropped.
+      // Optimistic: tables count as current until `StreamMoved`. A shop without a row is new, or its tables were
+      // dropped.
       if (readsStream || conflicts > 0 || shop.revision < 0n)
         shop = await catchUpStorefront(database, eventStore, domain, scanId);
       return shop;

@@ -2,19 +2,14 @@ import type { Product, StorefrontEvent } from '#contracts/events/corpus/storefro
 import { type ProductState, storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/**
- * The state of one shop, opened for decisions. Decided events are folded into `state` at once; `revision` is the stream
- * revision up to which events are recorded. `state.products` holds only the products that were loaded.
- */
+/** Decided events are folded at once; `revision` is that of the recorded ones. Has only loaded products. */
 export type OpenStorefront = {
   readonly domain: string;
   revision: bigint;
   state: StorefrontState;
-  /** Ids of products, and of recorded scans, that are not yet written to the tables. */
   readonly changed: { readonly products: Set<string>; readonly scans: Set<string> };
 };
 
-/** Returns the ids of the products that an event changes. */
 export const productIdsOf = (event: StorefrontEvent): readonly string[] => {
   switch (event.type) {
     case 'ProductsListed':
@@ -30,10 +25,7 @@ export const productIdsOf = (event: StorefrontEvent): readonly string[] => {
   }
 };
 
-/**
- * Opens a shop from the tables, without reading the stream. The state may be stale: the expected revision of the next
- * append detects that. Returns revision -1n when the tables do not have the shop.
- */
+/** May be stale, which the next append's expected revision detects. Revision -1n: the tables lack the shop. */
 export const openStorefront = async (
   database: Database,
   domain: string,
@@ -76,7 +68,6 @@ export const openStorefront = async (
   };
 };
 
-/** Loads the stored state of these products into `shop.state`. */
 export const loadProducts = async (
   database: Database,
   shop: OpenStorefront,
@@ -99,13 +90,9 @@ export const loadProducts = async (
   shop.state = { ...shop.state, products };
 };
 
-/** Products whose ids are read at once. */
 const SLICE_PRODUCTS = 500;
 
-/**
- * Yields the ids of the shop's listed products that are not in `shown`, in groups. The products of a group have at most
- * `maxCharacters` of JSON together; a single longer product is a group.
- */
+/** Listed products not in `shown`, in groups of at most `maxCharacters` of JSON; a longer product is its own group. */
 export const absentProductIds = async function* (
   database: Database,
   domain: string,
@@ -136,7 +123,7 @@ export const absentProductIds = async function* (
   }
 };
 
-/** Folds events into the state. Every product of the events must be loaded, except products that an event lists. */
+/** Every product of the events must be loaded, except products that an event lists. */
 export const foldStorefrontEvents = (shop: OpenStorefront, events: readonly StorefrontEvent[]): void => {
   for (const event of events) {
     shop.state = storefront.evolve(shop.state, event);
@@ -145,14 +132,12 @@ export const foldStorefrontEvents = (shop: OpenStorefront, events: readonly Stor
   }
 };
 
-/** Drops the loaded products that have no unwritten change. */
 export const dropUnchangedProducts = (shop: OpenStorefront): void => {
   const products = new Map([...shop.state.products].filter(([id]) => shop.changed.products.has(id)));
   shop.state = { ...shop.state, products };
 };
 
-// Writes all changes in one round trip, and nothing when the tables are no longer at the revision that the state was
-// loaded at: another process has folded the same events, or later ones, and products were loaded after it.
+// Writes nothing when another process has moved the tables' revision.
 const SAVE = `
   with current as (
     insert into ingest.storefront as s (domain, revision, listed, missing, scanned_at, completed_at, currency, open)
@@ -176,11 +161,7 @@ const SAVE = `
   )
   select from current`;
 
-/**
- * Writes the pending changes with the revision that they reflect, and drops the loaded products. Rows and revision
- * change in one statement. Returns false, and writes nothing, when another process has written the shop since it was
- * opened. If the process is killed before the statement, the next scan catches up from the stream.
- */
+/** Also drops the loaded products. `false`: another process wrote first. After a crash the next scan catches up. */
 export const saveStorefront = async (
   database: Database,
   shop: OpenStorefront,

@@ -1,9 +1,6 @@
 import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 
-/**
- * Returns a late observation that is not a scan as a scan of the brand that shows nothing and covers nothing: only the brands
- * of the ads differ with it.
- */
+/** A late cause is a scan that shows and covers nothing: only the brands of the ads differ with it. */
 export const causeAsScan = (
   { id, observedAt }: { readonly id: string; readonly observedAt: string },
   brandId: string,

@@ -20,12 +20,8 @@ import { looksWithLink } from './recorded-looks.ts';
 import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from '../scan-log.ts';
 import { pagesOfBrand } from '../chunk-staging.ts';
 
-/**
- * Corrects which scans looked at a brand, and which of its days are reliable (rule 9). Needed after a link arrives
- * that is older than recorded scans.
- */
+/** A link older than recorded scans corrects the reliable days of its brand (rule 9). */
 
-/** An observation of a link between a page and the brand, recorded already. */
 export type ObservedLink = {
   readonly brandId: string;
   readonly pageId: string;
@@ -48,7 +44,7 @@ const decideCorrections = async (
   const complete = scans.filter((scan) => scan.complete).map((scan) => ({ ...scan.header, ...scan }));
   const reliable = reliableScans(brandId, links, complete);
   const metAt = await firstMeetings(database, scannedForOf(scans), pageIds);
-  // The revision keeps the id apart from that of an earlier correction by the same link.
+  // The revision keeps the id apart from an earlier correction by the same link.
   const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
   const moves = await movesOfBrand(database, brandId);
   const shared = await looksOfSharedAds(database, library, { id: corrected_by, observedAt }, pageIds);
@@ -97,10 +93,8 @@ const decideCorrections = async (
 };
 
 /**
- * Decides again which scans since the observed link are reliable, and records complete scans of the page, made for
- * other brands, as looks at the brand. Scans that counted only through an ended link no longer count as looks. Scans
- * more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns the number of events. Safe to call
- * again after any interruption.
+ * Complete scans of a linked page count as looks at the brand; those of an ended link do not. Scans older than
+ * `LATE_DAYS_MAX` stay (rule 11). Safe to repeat.
  */
 export const correctReliability = async (
   database: Database,

@@ -36,10 +36,7 @@ import {
 import { type BrandScan, firstMeetings, linksOf, scannedForOf, scansOfBrand } from '../scan-log.ts';
 import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
 
-/**
- * Decides ads again after a link, or the registration of a domain, arrived after scans of later times (rules 10, 11). It is
- * a late scan that shows nothing and covers nothing: only the brands of the ads differ with it.
- */
+/** Decided as a late scan that shows nothing: only the brands of the ads differ (rules 10, 11). */
 
 const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedCause): Deciding => ({
   scan_id: id,
@@ -51,10 +48,8 @@ const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedC
     : { registration: { brand_id: brandId, before: registeredBefore } }),
 });
 
-/** Some ads that the cause may concern. `isPlain`: they belong to no other brand in the course of time. */
 type CauseSlice = { readonly adIds: readonly string[]; readonly isPlain: boolean };
 
-/** Decides the part of one brand. */
 const decideForBrand = async function* (
   database: Database,
   library: OpenLibrary,
@@ -84,21 +79,20 @@ const decideForBrand = async function* (
   const sums = emptyLateTotals();
   const unsettled = new Set<string>();
   const ofCause = new Set<string>();
-  /** Yields the ads of the cause and those that the brand shares with others, or all ads of the brand, in slices. */
+  /** Ads of the cause and those shared with others, or all ads of the brand. */
   const slices = async function* (isWhole: boolean): AsyncGenerator<CauseSlice> {
     for await (const adIds of adIdsOfCause(database, cause)) {
       for (const adId of adIds) ofCause.add(adId);
       yield { adIds, isPlain: false };
     }
     const others = (adIds: readonly string[]) => adIds.filter((adId) => !ofCause.has(adId));
-    // The other ads that the brand shares stay as they are, and may be why scans looked at it.
+    // The brand's other shared ads stay, and may be why scans looked at it.
     for await (const adIds of sharedAdIds(database, brandId, cause.id))
       yield { adIds: others(adIds), isPlain: false };
     if (!isWhole) return;
     for await (const adIds of adsToDecideAgain(database, brandId, recordedAs.scan.header, { isWhole }))
       yield { adIds: others(adIds), isPlain: true };
   };
-  /** Loads the ads of a slice, and finds those that belong to several brands. */
   const load = async ({ adIds, isPlain }: CauseSlice) => {
     await loadAds(database, library, adIds);
     const shared = await shareAds(database, recordedAs, isPlain ? [] : adIds, {
@@ -148,10 +142,7 @@ const decideForBrand = async function* (
   yield closeLateScan(ended, { seen: 0, looks: allLooks, reliable, recorded }, sums)(library.state);
 };
 
-/**
- * Decides the ads of an observation again, for each brand that they may have belonged to, if the observation was noted as
- * late. Returns the number of events. Safe to call again after any interruption.
- */
+/** Decides an observation noted as late for each brand of its ads. Returns the number of events. Safe to repeat. */
 export const decideAgain = async (
   database: Database,
   eventStore: EventStore,

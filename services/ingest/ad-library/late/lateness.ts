@@ -7,13 +7,12 @@ import { brandsOfPages } from '../chunk-staging.ts';
 import { firstMeetings, type ScanTime } from '../scan-log.ts';
 import { brandsOfAdsFirstShownFor, formerBrandsOfPages } from './shared-ads.ts';
 
-/** Tells whether a scan arrives after later ones, and which brands it then concerns (rule 11). */
+/** Whether a scan arrives after later ones (rule 11). */
 
 export type Lateness = 'in_order' | 'late' | 'history';
 
 /**
- * SQL of the times after `$2` at which an ad came to one of the brands `$1` or left it, by the brands of the ad in the
- * course of time. A late scan may add such a change in the midst of others, and then no event names it as a move.
+ * Times after `$2` at which an ad joined or left the brands `$1`; a late scan may imply such a change without an event.
  */
 const CHANGED_BRANDS = `
   select c.at from ingest.ad a cross join lateral (
@@ -24,10 +23,7 @@ const CHANGED_BRANDS = `
     and ((a.known->'placings'->-1->>'observed_at') collate "C") > $2
     and c.at > $2 and (c.to_id = any(($1::uuid[])::text[]) or c.from_id = any(($1::uuid[])::text[]))`;
 
-/**
- * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and no later scan
- * named the pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
- */
+/** `late`: decided again in the order of observation. `history`: too old for that (rule 11). */
 export const latenessOf = (
   database: Database,
   brandId: string,
@@ -35,7 +31,6 @@ export const latenessOf = (
   pageIds: readonly string[],
 ): Promise<Lateness> => latenessForAny(database, [brandId], scan, pageIds);
 
-/** As `latenessOf`, for several brands. */
 export const latenessForAny = async (
   database: Database,
   brandIds: readonly string[],
@@ -65,7 +60,6 @@ export const latenessForAny = async (
   return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
 };
 
-/** True when the brand's stream holds a scan that looked at it. */
 export const hasScans = async (database: Database, brandId: string): Promise<boolean> => {
   const { rows } = await database.query({
     name: 'ingest_has_scans',
@@ -75,7 +69,6 @@ export const hasScans = async (database: Database, brandId: string): Promise<boo
   return rows.length > 0;
 };
 
-/** True when the brand's stream holds another scan of the same time. */
 export const hasScanOfSameTime = async (
   database: Database,
   brandId: string,
@@ -90,7 +83,6 @@ export const hasScanOfSameTime = async (
   return rows.length > 0;
 };
 
-/** True when a later scan or move is recorded for one of the brands, or a later complete scan of one of the pages. */
 export const isLateForAny = async (
   database: Database,
   brandIds: readonly string[],
@@ -114,10 +106,7 @@ export const isLateForAny = async (
   return rows.length > 0;
 };
 
-/**
- * Returns the pages among these that a scan meets before all recorded ones. The novelty of their ads may change (rule 3).
- * `NO_PAGE` stands for the ads without a page in scans made for the same brand.
- */
+/** Pages that the scan meets before all others, which changes novelty (rule 3). `NO_PAGE`: ads without a page. */
 export const pagesMetSooner = (
   pageIds: Iterable<string>,
   metAt: ReadonlyMap<string, string>,
@@ -130,10 +119,7 @@ export const pagesMetSooner = (
     }),
   );
 
-/**
- * True when a scan names or shows a page that only later scans met: the novelty of the ads there may change, also of brands
- * whose later scans are none of this scan's brands (rule 3). The history of the page says at once that it does not.
- */
+/** Covers brands whose later scans are none of this scan's brands (rule 3). */
 export const meetsPagesSooner = async (
   database: Database,
   { scan_id, scanned_at }: ScanTime,
@@ -155,11 +141,7 @@ export const meetsPagesSooner = async (
   return pagesMetSooner(pages, metAt, { scanned_for: scannedFor, scanned_at }).size > 0;
 };
 
-/**
- * Returns the brands whose ads a late scan may concern although it shows none of them and covers none of their pages: brands
- * with ads on pages that it meets before all recorded scans, and brands with ads from scans for the same brand, also those that
- * such ads moved to.
- */
+/** Brands of ads on pages that the scan meets first, and of ads from scans for the same brand, wherever they moved. */
 export const brandsOfLateScan = async (
   database: Database,
   { scan_id, scanned_at, coverage }: AdLibraryScanEnd,
@@ -182,10 +164,7 @@ export const brandsOfLateScan = async (
   ];
 };
 
-/**
- * Returns the complete scans that were made for the other brands whose scans the brand's stream holds, or that `scanIds`, the
- * scans of ads that it shares with others or that may join it, were made for (rule 3).
- */
+/** Complete scans for other brands in the brand's stream, or for those of `scanIds` (rule 3). */
 export const searchesBeside = async (
   database: Database,
   brandId: string,

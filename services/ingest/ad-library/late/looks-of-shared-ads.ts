@@ -6,16 +6,16 @@ import { scansOfBrand } from '../scan-log.ts';
 import { causeAsScan } from './cause-as-scan.ts';
 import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
 
-/** Finds the scans that looked at a brand for ads that it shares with others in the course of time (rules 9, 10). */
+/** Scans that looked at a brand for ads shared with others in the course of time (rules 9, 10). */
 
 export type LooksOfSharedAds = {
-  /** Ids of the scans that showed such an ad, or covered its page while it was live, and found or left it with the brand. */
+  /** They showed such an ad, or covered its page while it was live, and the ad was or became the brand's. */
   readonly looks: ReadonlySet<string>;
-  /** Shared ads whose moves do not follow from what their scans showed. */
+  /** Shared ads whose moves do not follow from their scans. */
   readonly unsettled: readonly string[];
 };
 
-/** Returns the looks by what is recorded of the ads, links and domains. `pageIds`: all pages of the brand. Records nothing. */
+/** `pageIds`: all pages of the brand. */
 export const looksOfSharedAds = async (
   database: Database,
   library: OpenLibrary,

@@ -10,25 +10,17 @@ import { destinationsUnder } from '../../attribution/brand-of-ad.ts';
 import { loadAds, type OpenLibrary } from '../library-store.ts';
 import type { BrandScan } from '../scan-log.ts';
 
-/**
- * Judges which recorded scans looked at a brand. They were made for it, showed an ad of it, or are complete and named
- * a page that was linked to it or had a live ad of it. A late link or scan may remove the reason.
- */
+/** Scans looked at a brand if made for it, showing its ad, or complete and naming a page of it or of its live ads. */
 
-/** Says which ads a late observation concerns, apart from those on its pages. */
 type DecidedAgain = {
-  /** Pages that the scan meets before all recorded ones. */
   readonly metSooner?: ReadonlySet<string>;
-  /** The domain that the scan registers. */
   readonly domain?: string | null;
-  /** True for all ads of the brand. */
   readonly isWhole?: boolean;
 };
 
 /**
- * Yields the brand's ads that a late scan may concern, in slices of ids: those on its pages and on pages that it meets
- * sooner, and, if it is a look at unnamed pages, those that scans for the same brand showed first (rule 3). Staged ads of the
- * scan are left out, and so are ads that ever moved between brands: `sharedAdIds` yields those. So are ads that lead to `domain` or led to it once.
+ * Slices of ids: ads on the scan's pages, on pages met sooner, or from scans for the same brand (rule 3). Leaves out
+ * staged ads, ads that ever moved (`sharedAdIds`) and those of `domain`.
  */
 export const adsToDecideAgain = async function* (
   database: Database,
@@ -67,7 +59,6 @@ export const adsToDecideAgain = async function* (
   }
 };
 
-/** True when the scan was made for the brand, showed an ad of it, or is complete and named a page linked to it then. */
 const hasOwnReason = (
   brandId: string,
   links: readonly LinkPeriod[],
@@ -78,17 +69,12 @@ const hasOwnReason = (
   (scan.totals?.seen ?? 0) + moreSeen > 0 ||
   namesLinkedPage(links, scan);
 
-/** True for a complete scan that named a page which was linked to the brand then. */
 export const namesLinkedPage = (
   links: readonly LinkPeriod[],
   { complete, observed_at, pageIds }: BrandScan,
 ): boolean => complete && pagesLinkedAt(links, observed_at).some((pageId) => pageIds.has(pageId));
 
-/**
- * Returns the ids of the complete scans that named one of these pages while an ad of the brand was live on it. Replays
- * the ads of the pages over the scans, without the ads that the scan `scanId` staged and those that are decided already:
- * their recorded states do not have the late observation.
- */
+/** Replays the ads, because recorded states lack the late observation. Leaves out ads of `scanId` and decided ones. */
 const scansWithLiveAds = async (
   database: Database,
   library: OpenLibrary,
@@ -125,8 +111,8 @@ const pagesOf = (scans: readonly BrandScan[]): ReadonlySet<string> =>
   new Set(scans.flatMap(({ pageIds }) => [...pageIds]));
 
 /**
- * Returns the ids of the scans that looked at the brand, by what a late scan shows. A recorded look stays one, unless the
- * late scan shows that no ad of its pages was live. `isOwn`: the late scan itself looked at the brand.
+ * A recorded look stays, unless no ad of its pages was live by the late scan. `isOwn`: the late scan looked at the
+ * brand.
  */
 export const looksWithLateScan = async (
   database: Database,
@@ -156,10 +142,7 @@ export const looksWithLateScan = async (
   return looks;
 };
 
-/**
- * Returns the reliability of the days of complete scans that the brand's stream does not hold, by scan id (rule 9): a late
- * observation may make them looks at the brand.
- */
+/** By scan id, outside the brand's stream (rule 9): a late observation may add these scans as looks. */
 export const reliabilityOfNewLooks = (
   brandId: string,
   links: readonly LinkPeriod[],
@@ -170,21 +153,18 @@ export const reliabilityOfNewLooks = (
   return new Map([...reliableScans(brandId, links, complete)].filter(([scanId]) => !recorded.has(scanId)));
 };
 
-/** An observed link, and the time since when scans are judged again. */
+/** `since`: scans from this time on are judged again. */
 type JudgedLink = {
   readonly pageId: string;
   readonly since: string;
   readonly causeId: string;
-  /** Scans that looked at the brand for its ads that belong to other brands too in the course of time. */
   readonly ofSharedAds: ReadonlySet<string>;
-  /** Moves of ads that are not decided again. */
   readonly moves: readonly BrandMoves[];
 };
 
 /**
- * Returns the ids of the recorded scans that looked at the brand, by what is known of its links. Only complete scans since
- * a time that named the page of the observed link are judged again; those until the last of the moves stay looks,
- * since an ad that was live on the page may have left. `scans` has all pages of the brand.
+ * Judges complete scans of the link's page since the last move again; earlier ones stay looks, because a live ad may
+ * have left. `scans` has all pages of the brand.
  */
 export const looksWithLink = async (
   database: Database,

@@ -17,12 +17,10 @@ import { type Deciding, knownBrands, placesOf } from '../../attribution/known-br
 import { adsOfChunk } from '../staged-ads.ts';
 import { scansOfBrand } from '../scan-log.ts';
 
-/** Ads that belong to several brands in the course of time, as a late scan decides them again (rules 10, 11). */
+/** Ads that belong to several brands in the course of time (rules 10, 11). */
 
-/** An ad as recorded in the stream of its brand. */
 export type OwnedAd = { readonly brandId: string; readonly ad: AdState };
 
-/** Returns the recorded states of ads, of any brand, by ad id. */
 const statesOf = async (
   database: Database,
   adIds: readonly string[],
@@ -36,7 +34,7 @@ const statesOf = async (
   return new Map(rows.map(({ brand_id, known }) => [known.ad_id, { brandId: brand_id, ad: known }]));
 };
 
-/** Returns the ids of those ads that moved under an older release, which recorded too little to decide them again. */
+/** An older release recorded too little to decide these ads again. */
 export const adsMovedBefore = async (
   database: Database,
   adIds: readonly string[],
@@ -49,17 +47,13 @@ export const adsMovedBefore = async (
   return new Set(rows.map(({ ad_id }) => ad_id));
 };
 
-/** A staged ad that may belong to several brands in the course of time. */
 export type StagedSharedAd = {
   readonly brands: ReadonlySet<string>;
-  /** The ad before the scan; `null` for one that no scan has shown. */
+  /** `null` for an ad that no scan has shown before. */
   readonly before: OwnedAd | null;
 };
 
-/**
- * Returns the brands to which each staged ad may ever have belonged, by what its scans showed and this one shows, and by
- * what was known at each time. Ads that can only belong to the brand that owns them are left out.
- */
+/** Brands that each staged ad may ever have had. Ads that can only be their owner's are left out. */
 export const brandsOfStagedAds = async (
   database: Database,
   scan: Deciding & { readonly scannedFor: string },
@@ -133,11 +127,10 @@ const scannedForOf = async (
   return new Map(rows.map(({ scan_id, scanned_for }) => [scan_id, scanned_for]));
 };
 
-/** The first condition is that of the index `ad_by_each_brand`. */
+/** The condition of the index `ad_by_each_brand`. */
 const IS_SHARED = `a.known->'brands' @> to_jsonb($1::text)
   and exists (select from ingest.ad_owner o where o.ad_id = a.ad_id and o.brand_id = a.brand_id)`;
 
-/** Returns the brands that ads of these pages ever belonged to, apart from their present ones. */
 export const formerBrandsOfPages = async (
   database: Database,
   pageIds: readonly string[],
@@ -150,10 +143,7 @@ export const formerBrandsOfPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/**
- * Returns the brands that ads of these brands belonged to in the course of time, for ads that a scan made for `scannedFor` showed
- * first. The stream of a later brand of such an ad need not hold that scan.
- */
+/** Ads that a scan for `scannedFor` showed first. The stream of a later brand of such an ad need not have that scan. */
 export const brandsOfAdsFirstShownFor = async (
   database: Database,
   brandIds: readonly string[],
@@ -168,7 +158,7 @@ export const brandsOfAdsFirstShownFor = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** Returns the pages and scans of the ads that the brand shares with others, staged ones included. */
+/** Pages and scans of the brand's shared ads, staged ones included. */
 export const extentOfSharedAds = async (
   database: Database,
   brandId: string,
@@ -186,7 +176,6 @@ export const extentOfSharedAds = async (
   return { pageIds: rows[0]?.page_ids ?? [], scanIds: rows[0]?.scan_ids ?? [] };
 };
 
-/** Yields the ads that the brand shares with others, without those of the staged scan, in slices of ids. */
 export const sharedAdIds = async function* (
   database: Database,
   brandId: string,
@@ -207,10 +196,7 @@ export const sharedAdIds = async function* (
   }
 };
 
-/**
- * Returns ads of other brands with every look of theirs, also those that follow from the scans of their own brands: the
- * same scan may cover a page in full for one brand, and in part for another.
- */
+/** Includes scans of other brands: one scan may cover a page in full for one brand, and in part for another. */
 const withAllLooks = async (
   database: Database,
   states: ReadonlyMap<string, OwnedAd>,
@@ -233,9 +219,8 @@ const withAllLooks = async (
 };
 
 /**
- * Returns those of the ads that belong to several brands in the course of time, with their brands. `isOwn` is true for new
- * ads that are attributed to the brand. `unchanged` has the staged ones as they were before the scan: the part of another brand
- * may have corrected them since, and a blank page of theirs then counts as the page that the scan showed.
+ * `isOwn`: new ads of the brand. `unchanged`: staged ads before the scan, which another brand's part may have
+ * corrected.
  */
 export const shareAds = async (
   database: Database,
@@ -278,7 +263,6 @@ export const shareAds = async (
       after: brandsOverTime(placings[index]?.after ?? [], known.after),
     };
     const isForeign = state === undefined ? !isOwn(adId) : state.brandId !== brandId;
-    // The part of another brand may have corrected the ad already.
     const isAsShown =
       state === undefined ||
       areAsShown(state.ad.placings, state.brandId, own.before) ||
