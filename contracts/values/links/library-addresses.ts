@@ -28,9 +28,11 @@ const kindOf = (name: string): 'ad' | 'page' | null => {
   return kind;
 };
 
-const LIBRARY = /^\s*(?:https?:\/\/)?(?:[\w-]+\.)*facebook\.com\/ads\/(?:library|archive\/render_ad)\/?\?/i;
-const AD = /[?&;]id=(\d{5,20})(?:[&#]|\s*$)/;
-const PAGE = /[?&;]view_all_page_id=(\d{5,20})(?:[&#]|\s*$)/;
+/** Also as a formula of a spreadsheet: `=HYPERLINK("https://…";"ad")`. */
+const LIBRARY =
+  /^\s*(?:=HYPERLINK\(")?(?:https?:\/\/)?(?:[\w-]+\.)*(?:facebook|fb)\.com\/ads\/(?:library|archive\/render_ad)\/?\?/i;
+const AD = /[?&;]id=(\d{5,20})(?:[&#"]|\s*$)/;
+const PAGE = /[?&;]view_all_page_id=(\d{5,20})(?:[&#"]|\s*$)/;
 const PROFILE = /facebook\.com\/(?:profile\.php\?id=|(?:pages|people)\/[^/]+\/)?(\d{5,20})\/?(?:[?#]|\s*$)/i;
 
 /**

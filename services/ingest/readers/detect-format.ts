@@ -1,4 +1,4 @@
-import { ARCHIVE_ID_COLUMNS } from './formats/ads-archive-csv.ts';
+import { ARCHIVE_ID_NAMES } from './formats/ads-archive-ad.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
 import { PATH_SEPARATOR } from './parsing/json-item.ts';
@@ -126,7 +126,7 @@ const detectCsv = async (source: Source): Promise<Detected> => {
   for await (const item of csvRows(source)) {
     if (item.kind !== 'header') break;
     const has = (names: readonly string[]): boolean => names.some((name) => item.columns.includes(name));
-    if (has(ARCHIVE_ID_COLUMNS) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
+    if (has(ARCHIVE_ID_NAMES) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
       return { format: 'ads-archive-csv' };
     }
     // A list of domains alone may not be ranked, so it needs an explicit --format.

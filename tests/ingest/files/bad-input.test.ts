@@ -199,7 +199,7 @@ describe('a file', () => {
       complete: true,
     });
     expect(lines(result)).toEqual([
-      '1: has an unexpected header: missing id or ad_id or adlib_id (found name, price); use --mapping FILE for other headers',
+      '1: has an unexpected header: missing id or ad_id or ad_archive_id or ad_library_id or adlib_id (found name, price); use --mapping FILE for other headers',
     ]);
   });
 

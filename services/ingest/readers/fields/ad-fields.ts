@@ -2,20 +2,30 @@ import { utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import { BLANK_AD, type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { buttonLabel, countryCode, languageCode, platformCode } from '#contracts/values/codes.ts';
 import { AdFormat, CalendarDate } from '#contracts/values/primitives.ts';
-import { idText, shown } from './ad-ids.ts';
+import { idText, scalarOf, shown } from './ad-ids.ts';
 import { isBlankText } from './blank-text.ts';
 import { dateInForm } from './date-form.ts';
 import { listNotation } from './list-notation.ts';
 import { type AdCard, RecordFault } from '../record.ts';
 
 const NO_STOP: readonly string[] = ['999', '9999-12-31'];
+/** Errors of a spreadsheet (also a German one), and what JavaScript and R print for values that they cannot write. */
+const LOST =
+  /^(?:#(?:NAME\?|VALUE!|WERT!|REF!|BEZUG!|NUM!|ZAHL!|NULL!|DIV\/0!)|\[object Object\]|<(?:chr|list|lgl|int|dbl) ?[^<>]*>)$/;
 
-export const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
+export const textOf = (value: unknown): string | null => {
+  if (typeof value !== 'string' || isBlankText(value)) return null;
+  const text = value.trim();
+  if (!LOST.test(text)) return text;
+  throw new RecordFault(
+    `has ${text}, which a program wrote in place of a value`,
+    'export the value again, or leave it blank',
+  );
+};
 
 /** YYYY-MM-DD. ISO 8601 keeps its own day. `null` when blank or "not stopped". Throws `RecordFault`. */
 export const dateOf = (name: string, value: unknown, forms?: readonly string[]): string | null => {
-  const text = idText(value);
+  const text = idText(scalarOf(name, value));
   if (text === null || text === '0' || NO_STOP.includes(text)) return null;
   const [, unix, thousandths = ''] = forms ? [] : (/^(\d{9,10})(\d{3})?(?:\.0+)?$/.exec(text) ?? []);
   if (unix !== undefined) return utcDateOfMs(Number(`${unix}${thousandths.padEnd(3, '0')}`));
@@ -116,8 +126,9 @@ const FLAGS: { readonly [word: string]: boolean } = {
 
 /** `null` when the value is blank, and with a note when it is an unknown word. */
 export const flagOf = (value: unknown, notes: string[]): boolean | null => {
-  if (typeof value === 'boolean') return value;
-  const text = idText(value)?.toLowerCase();
+  const flag = scalarOf('is_active', value);
+  if (typeof flag === 'boolean') return flag;
+  const text = idText(flag)?.toLowerCase();
   if (text !== undefined && FLAGS[text] === undefined) notes.push('is_active is neither yes nor no');
   return text === undefined ? null : (FLAGS[text] ?? null);
 };

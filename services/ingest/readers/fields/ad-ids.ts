@@ -12,6 +12,19 @@ export const idText = (value: unknown): string | null => {
   return typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
 };
 
+/**
+ * The value in a list of one, which R writes, or in `{"$date": …}` or `{"$numberLong": …}` of MongoDB. Throws `RecordFault`
+ * for any other list or object that is not empty.
+ */
+export const scalarOf = (name: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  const [[key, inner] = [], ...others] = Object.entries(value) as readonly (readonly [string, unknown])[];
+  if (key === undefined) return null;
+  if (others.length === 0 && (Array.isArray(value) || key.startsWith('$'))) return scalarOf(name, inner);
+  const is = Array.isArray(value) ? 'a list' : 'an object';
+  throw new RecordFault(`${name} is ${is}, but a single value is expected`, 'write it as a text or a number');
+};
+
 type Digits = { readonly digits: string; readonly lost: number; readonly isExact: boolean };
 
 /** Digits of an id that a program wrote as `71.0`, `7.1e15`, `="71"` or `'71`. `null` when it is not a whole number. */
@@ -28,6 +41,10 @@ const digitsOf = (text: string): Digits | null => {
   const isExact = written === length && decimals === '' ? true : written >= length && isSafe(digits);
   return { digits, lost: Math.max(length - written, ofSpreadsheet), isExact };
 };
+
+/** Number of digits of an id. 0 for a text that is not a whole number. */
+export const digitCount = (text: string | null): number =>
+  text === null ? 0 : (digitsOf(text)?.digits.length ?? 0);
 
 const isSafe = (digits: string): boolean => Number.isSafeInteger(Number(digits));
 const isId = (digits: string): boolean => LibraryId.safeParse(digits).success;
@@ -86,7 +103,7 @@ export const pageIdOf = (given: unknown, parts: Parts, notes: string[]): PageId 
   pageIdIn(given, namedIds(parts), notes);
 
 const pageIdIn = (given: unknown, { pages, near }: NamedIds, notes: string[]): PageId => {
-  const text = idText(given);
+  const text = idText(scalarOf('page_id', given));
   if (text === null || text === '0') return { page_id: null, checked: {} };
   addIdsOfAddress({ ads: new Set(), pages, near: new Set() }, 'page', text);
   const { id, checked } = checkedId('page_id', text, pages, near, notes);

@@ -1,7 +1,9 @@
 const BLANKS: ReadonlySet<string> = new Set(
-  String.raw`NaN nan None NULL null NA N/A n/a #N/A <NA> NaT \N - – —`.split(' '),
+  String.raw`NaN nan None NULL null (null) undefined NA N/A n/a #N/A #NV <NA> NaT NA_character_ character(0) \N - – —`.split(
+    ' ',
+  ),
 );
-const LONGEST = 4;
+const LONGEST = Math.max(...Array.from(BLANKS, (blank) => blank.length));
 
 export const isBlankText = (text: string): boolean => {
   const trimmed = text.trim();

@@ -53,7 +53,7 @@ export const readActorCamelCase: Reader = async function* (source) {
 };
 
 const keyOf = (value: JsonObject): string =>
-  textOf(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
+  idText(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
 
 const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord =>
   recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {

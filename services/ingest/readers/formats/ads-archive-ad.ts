@@ -8,7 +8,7 @@ import {
   textOf,
   textsOf,
 } from '../fields/ad-fields.ts';
-import { idsOf, idText } from '../fields/ad-ids.ts';
+import { digitCount, idsOf, idText } from '../fields/ad-ids.ts';
 import { type AdCard, type AdRecord, NO_HINTS } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { ARCHIVE_CONTENT } from '../shapes/known-shapes.ts';
@@ -44,8 +44,16 @@ export const archiveAd = (fields: Fields, at: Pick<AdRecord, 'line' | 'raw'>): A
 export const hasArchiveContent = (names: readonly string[]): boolean =>
   ARCHIVE_CONTENT.some((name) => names.includes(name));
 
-export const archiveId = (fields: Fields): string | null =>
-  idText(fields['id']) ?? idText(fields['ad_id']) ?? idText(fields['adlib_id']);
+/** Columns that can only have the id of the library. `id` and `ad_id` may have the row of a table. */
+const OWN_ID_NAMES = ['ad_archive_id', 'ad_library_id', 'adlib_id'] as const;
+export const ARCHIVE_ID_NAMES = ['id', 'ad_id', ...OWN_ID_NAMES] as const;
+
+/** Returns the id of the library, which is the longer one of `id` and `ad_id`. */
+export const archiveId = (fields: Fields): string | null => {
+  const own = OWN_ID_NAMES.map((name) => idText(fields[name])).find((id) => id !== null);
+  const [id, adId] = [idText(fields['id']), idText(fields['ad_id'])];
+  return own ?? (digitCount(adId) > digitCount(id) ? adId : (id ?? adId));
+};
 
 export const versionsOf = (
   bodies: readonly string[],

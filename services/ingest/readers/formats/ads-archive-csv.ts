@@ -1,20 +1,18 @@
-import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
+import { ARCHIVE_ID_NAMES, archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
 import { UNKNOWN_SHAPE_ADVICE } from '../parsing/json-faults.ts';
 import { type Reader, RecordFault, recordOrRefusal } from '../record.ts';
 import { unreadArchiveContent } from '../shapes/unread-content.ts';
 
-export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
-
 export const readAdsArchiveCsv: Reader = async function* (source) {
   for await (const item of csvRows(source)) {
     if (item.kind === 'broken') {
       yield brokenRow(item);
     } else if (item.kind === 'header') {
-      const hasId = ARCHIVE_ID_COLUMNS.some((name) => item.columns.includes(name));
+      const hasId = ARCHIVE_ID_NAMES.some((name) => item.columns.includes(name));
       const missing = [
-        ...(hasId ? [] : [ARCHIVE_ID_COLUMNS.join(' or ')]),
+        ...(hasId ? [] : [ARCHIVE_ID_NAMES.join(' or ')]),
         ...(!hasId || hasArchiveContent(item.columns)
           ? []
           : ['ad_creative_bodies or ad_delivery_start_time']),

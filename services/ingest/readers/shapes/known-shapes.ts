@@ -127,7 +127,7 @@ export const JSON_SHAPES: readonly Shape[] = [
 export const CSV_SHAPES: readonly Shape[] = [
   {
     format: 'ads-archive-csv',
-    required: [['id', 'ad_id', 'adlib_id'], ARCHIVE_CONTENT],
+    required: [['id', 'ad_id', 'ad_archive_id', 'ad_library_id', 'adlib_id'], ARCHIVE_CONTENT],
     optional: [...ARCHIVE_CONTENT, 'page_id', 'page_name', 'publisher_platforms', 'languages', 'bylines'],
   },
   { format: 'rank-list', required: [['rank'], ['domain']], optional: [] },

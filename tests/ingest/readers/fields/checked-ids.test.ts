@@ -58,6 +58,32 @@ describe('an ad id', () => {
     expect(idsOf(result)).toEqual([adId(1)]);
   });
 
+  test.each([
+    'https://fb.com/ads/library/?id=71000000000000145',
+    'https://de-de.facebook.com/ads/library?country=DE&amp;id=71000000000000145',
+    '"=HYPERLINK(""https://www.facebook.com/ads/library/?id=71000000000000145"",""ad"")"',
+  ])('is taken from an address as a page or a spreadsheet writes it: %s', async (address) => {
+    const result = await read(csv([`71000000000000144,${address},${PAGE},2026-01-01,Warm`]), 'a.csv');
+    expect(idsOf(result)).toEqual(['71000000000000145']);
+  });
+
+  test.each(['ad_id', 'adlib_id', 'ad_archive_id', 'ad_library_id'])(
+    'is that of %s when id has the number of the row',
+    async (name) => {
+      const header = `id,${name},page_id,ad_delivery_start_time,ad_creative_bodies`;
+      const result = await read(csv([`10001,${adId(1)},${PAGE},2026-01-01,Warm`], header), 'a.csv');
+      expect(idsOf(result)).toEqual([adId(1)]);
+      expect(idsOf(await read(csv([`,${adId(1)},${PAGE},2026-01-01,Warm`], header), 'a.csv'))).toEqual([
+        adId(1),
+      ]);
+    },
+  );
+
+  test('is that of id when ad_id has a shorter number', async () => {
+    const record = { id: adId(1), ad_id: 10_001, page_id: PAGE, ad_creative_bodies: ['Warm'] };
+    expect(idsOf(await read([record]))).toEqual([adId(1)]);
+  });
+
   test('is not taken from an address in a text, of a destination or of another column', async () => {
     const header = 'id,related_url,link,page_id,ad_delivery_start_time,ad_creative_bodies';
     const row = `${adId(1)},${library(adId(2))},${library(adId(3))},${PAGE},2026-01-01,See ${library(adId(4))}`;

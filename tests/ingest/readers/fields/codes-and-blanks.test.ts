@@ -107,6 +107,39 @@ describe('texts', () => {
   });
 });
 
+test.each(['#NAME?', '#WERT!', '#DIV/0!', '[object Object]', '<chr [2]>'])(
+  'a text that a program wrote in place of a value refuses its record: %s',
+  async (ad_creative_bodies) => {
+    const { ads, refused } = await readRows([
+      { ad_creative_bodies },
+      { ad_creative_bodies: '#NAME? or #REF!' },
+    ]);
+    expect(ads.map(({ body }) => body)).toEqual(['#NAME? or #REF!']);
+    expect(refused[0]?.what).toContain(ad_creative_bodies);
+  },
+);
+
+test('a value in a list of one, or in an object of MongoDB, is read; another list or object refuses its record', async () => {
+  const { ads, refused } = await readWeb(
+    webAd(1, {
+      page_id: { $numberLong: '400000000000011' },
+      start_date: { $date: '2026-01-01T08:00:00Z' },
+      is_active: [true],
+    }),
+    webAd(2, { start_date: { year: 2026, month: 1 } }),
+    webAd(3, { page_id: ['400000000000011', '400000000000012'] }),
+    webAd(4, { start_date: {}, is_active: [] }),
+  );
+  expect(ads).toMatchObject([
+    { page_id: '400000000000011', started_on: '2026-01-01', is_active: true },
+    { ad_id: adId(4), started_on: null, is_active: null },
+  ]);
+  expect(refused.map(({ what }) => what)).toEqual([
+    'start_date is an object, but a single value is expected',
+    'page_id is a list, but a single value is expected',
+  ]);
+});
+
 describe('a blank', () => {
   test.each([
     'NaN',
@@ -118,6 +151,11 @@ describe('a blank', () => {
     'N/A',
     '<NA>',
     'NaT',
+    'undefined',
+    '(null)',
+    'NA_character_',
+    'character(0)',
+    '#NV',
     '-',
     '\\N',
     ' ',
