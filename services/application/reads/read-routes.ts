@@ -7,8 +7,10 @@ import type { ProjectionWait } from '../commands/projection-wait.ts';
 
 /** Milliseconds by which the standby may be late. A later one is not used. */
 export const LATE_MS = 10_000;
-/** Milliseconds between two comparisons of the standby with the primary, and for their answers. */
-const COMPARE_MS = 1_000;
+/** Milliseconds between two comparisons of the standby with the primary. */
+const COMPARE_MS = 250;
+/** Milliseconds in which a server must tell its position. */
+const POSITION_ANSWER_MS = 1_000;
 /** Positions of the primary that are kept: those of the time by which the standby may be late. */
 const POSITIONS_MAX = LATE_MS / COMPARE_MS;
 /** Maximum callers that are remembered. Beyond that, every caller counts as one of them. */
@@ -70,7 +72,7 @@ export type ReadRouteOptions = {
 
 const readPosition = async (db: ReadDatabase): Promise<bigint> => {
   const silent = Promise.withResolvers<never>();
-  const timer = setTimeout(() => silent.reject(new Error('no position in time')), COMPARE_MS);
+  const timer = setTimeout(() => silent.reject(new Error('no position in time')), POSITION_ANSWER_MS);
   try {
     const [row] = await Promise.race([db.query<{ position: string }>(WAL_POSITION), silent.promise]);
     return BigInt(row?.position ?? 0);
