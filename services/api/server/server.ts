@@ -150,8 +150,8 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   if (resources.loopDelayMs !== undefined) {
     app.register(underPressure, {
       maxEventLoopDelay: resources.loopDelayMs,
-      // Commands go on, so that a key can always be revoked. An infinite delay is no measurement: the process was held up
-      // for a whole interval, as one that was stopped and continued.
+      // Commands go on, so that a key can always be revoked. A process that was stopped for a whole interval has no
+      // measurement: its delay is infinite.
       pressureHandler: (request, reply, _type, delayMs) => {
         if (request.method === 'GET' && Number.isFinite(delayMs)) sendRefusal(request, reply, BUSY);
       },
