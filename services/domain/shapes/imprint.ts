@@ -1,11 +1,9 @@
 import type { OperatorRecord } from '#contracts/observations/operator-record.ts';
 import type { PageSigns } from './page-signs.ts';
 
-/** Words of links to a page that names the company of a site, in the languages of the European Union that ask for one. */
 const IMPRINT_WORDS =
   /\b(imprint|impressum|legal[ _-]?notice|mentions[ _-]?l[eé]gales|aviso[ _-]?legal|note[ _-]?legali|informazioni[ _-]?legali|colofon|company[ _-]?(info|information|details))\b/i;
 
-/** Legal forms of companies, as they end a name. */
 const LEGAL_FORM =
   /(?:^|\s)(GmbH(?:\s?&\s?Co\.?\s?KG(?:aA)?)?|UG(?:\s?\(haftungsbeschränkt\))?|AG(?:\s?&\s?Co\.?\s?KG)?|KGaA|e\.\s?K\.|OHG|S\.?A\.?S\.?U?|S\.?A\.?R\.?L\.?|S\.?\s?r\.?\s?l\.?|S\.?p\.?A\.?|S\.?L\.?U?\.?|B\.?V\.?|N\.?V\.?|Lda\.?|Ltd\.?|Limited|LLP|PLC|LLC|L\.L\.C\.|Inc\.?|Corp\.?|ApS|A\/S|AB|Oy|AS|sp\. z o\.\s?o\.|s\.r\.o\.|a\.s\.)$/i;
 /** Companies after these words made or host the site, or settle disputes. */
@@ -13,19 +11,14 @@ const OTHERS =
   /\b(web ?design|design(ed)? (by|und|and)|umsetzung|realisi?erung|agentur|agency|hosting|hosted|hébergeur|hébergement|hosteur|alojamiento|powered by|streitbeilegung|versicherung)\b/i;
 
 const NAME_MAX_LENGTH = 100;
-/** Blocks of an imprint that are read. */
 const LINES_MAX = 200;
-/** Labels before the name of the company: `Company: Shop Ltd`. */
+/** Label before a company: `Company: Shop Ltd`. */
 const LABEL = /^[^:]{1,40}:\s*/;
 
-/** Returns whether a link leads to the imprint, by its text or address. */
 export const leadsToImprint = ({ href, text }: { readonly href: string; readonly text: string }): boolean =>
   IMPRINT_WORDS.test(text) || IMPRINT_WORDS.test(href);
 
-/**
- * Returns the first company that an imprint names, by its legal form; `null` when it names none before it names those that
- * made or host the site.
- */
+/** Recognized by its legal form; `null` when there is none before the companies that made or host the site. */
 export const imprintCompanyOf = ({ lines }: Pick<PageSigns, 'lines'>): string | null => {
   for (const line of lines.slice(0, LINES_MAX)) {
     if (OTHERS.test(line)) return null;
@@ -40,11 +33,10 @@ export const imprintCompanyOf = ({ lines }: Pick<PageSigns, 'lines'>): string | 
   return null;
 };
 
-/** Returns one key for a company name in any spacing and capitalisation, as the operator has. */
+/** Equal for any spacing and capitalisation, as the operator's id. */
 export const companyKey = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
 
-/** Returns the record of a company with all sites that name it. A record replaces the earlier one, so it has all. */
 export const imprintRecord = (
   name: string,
   sites: readonly { readonly domain: string }[],

@@ -1,11 +1,8 @@
 import { isObject, type JsonObject } from './json-object.ts';
 
-/** Nesting of lists and `@graph` that is followed. */
 const DEPTH_MAX = 4;
-/** Entities of a page that are read. */
 const ENTITIES_MAX = 500;
 
-/** Returns the entities of blocks of JSON-LD, those within lists and `@graph` included. */
 export const jsonLdEntities = (blocks: readonly unknown[]): readonly JsonObject[] => {
   const found: JsonObject[] = [];
   const visit = (value: unknown, depth: number): void => {
@@ -19,7 +16,7 @@ export const jsonLdEntities = (blocks: readonly unknown[]): readonly JsonObject[
   return found;
 };
 
-/** Returns the types of an entity without the address of their vocabulary, such as `Organization`. */
+/** Without the address of their vocabulary, such as `Organization`. */
 export const typesOf = (entity: JsonObject): readonly string[] => {
   const types = entity['@type'];
   return (Array.isArray(types) ? types : [types]).flatMap((type) =>
@@ -27,7 +24,7 @@ export const typesOf = (entity: JsonObject): readonly string[] => {
   );
 };
 
-/** Returns a text, or the first text of a list, with single spaces; `null` when there is none. */
+/** Also the first text of a list, with single spaces; `null` when there is none. */
 export const textOf = (value: unknown): string | null => {
   const first: unknown = Array.isArray(value) ? value.find((item) => typeof item === 'string') : value;
   const text = typeof first === 'string' ? first.replace(/\s+/g, ' ').trim() : '';

@@ -2,22 +2,20 @@ import { LandingPageClassify, LandingPageScrape } from '#contracts/observations/
 import type { PageType } from '#contracts/values/links/landing-pages.ts';
 import { addressOn, metaAt, type PageSigns } from './page-signs.ts';
 
-/** Certainty of a type by the address alone, by headings alone, and by both. It is never higher. */
+/** Certainty by the address alone, headings alone, and both. */
 const BY_ADDRESS = 0.5;
 const BY_HEADING = 0.4;
 const BY_BOTH = 0.6;
-/** Headings that tell the type of a page. Those further down belong to its parts. */
+/** Headings further down belong to parts of the page. */
 const HEADINGS_READ = 3;
 
 type Rule = {
   readonly type: PageType;
-  /** Sign in the path of the address. */
   readonly path: RegExp;
-  /** Sign in the first headings, the title or a button. */
   readonly text: RegExp | null;
 };
 
-/** Signs by type, the more specific first. */
+/** The more specific first. */
 const RULES: readonly Rule[] = [
   {
     type: 'checkout',
@@ -73,17 +71,16 @@ const languageOf = ({ language }: PageSigns): string | null =>
   LandingPageScrape.shape.language.safeParse(language).success ? language : null;
 
 export type VisitedPage = {
-  /** Address that was requested. */
   readonly pageUrl: string;
   readonly observedAt: string;
   readonly status: number;
-  /** Address that answered, after redirects. */
+  /** After redirects. */
   readonly finalUrl: string;
-  /** Contents of the page; `null` when the answer was no page of HTML, or an error. */
+  /** `null` when the answer was not an HTML page, or an error. */
   readonly signs: PageSigns | null;
 };
 
-/** Returns what a visit found; `null` when the address does not name a landing page. The text of an error page is not the page's. */
+/** `null` when the address does not name a landing page. The text of an error page is not the page's. */
 export const landingPageScrape = ({
   pageUrl,
   observedAt,
@@ -106,7 +103,7 @@ export const landingPageScrape = ({
   return parsed.success ? parsed.data : null;
 };
 
-/** Returns the type of a page by its address, headings and buttons; `null` when no sign tells it. */
+/** `null` when no sign shows the type. */
 export const landingPageClassify = (visited: VisitedPage): LandingPageClassify | null => {
   const { pageUrl, observedAt, status, finalUrl, signs } = visited;
   if (signs === null || status !== 200) return null;

@@ -4,27 +4,26 @@ import { Country, ObservedDate } from '#contracts/values/primitives.ts';
 import { type JsonObject, objectsAt } from './json-object.ts';
 
 export type LibraryAdScope = {
-  /** Whether the library was asked for active ads or for inactive ones. The ad itself does not say. */
+  /** Whether active or inactive ads were requested. The ad itself does not say. */
   readonly isActive: boolean;
-  /** UTC date of the scan. A stop after it is a plan and no stop. */
+  /** UTC date of the scan. A stop after it is only planned. */
   readonly scannedOn: string;
-  /** Pages that were asked for. An ad of any other page is refused. */
+  /** Requested pages. An ad of any other page is refused. */
   readonly pageIds: readonly string[];
 };
 
 export type MappedLibraryAd =
   | { readonly ad: ObservedAd & { readonly page_id: string }; readonly shortened: Readonly<Shortened> }
-  /** Why the ad is left out, without its texts. */
   | { readonly refused: string };
 
-/** Returns an id as text. The library writes ids as text; a number above 2^53 has lost digits, so it is refused. */
+/** A number above 2^53 has lost digits, so it is refused. */
 const idAt = (value: JsonObject, key: string): string | null => {
   const id = value[key];
   const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   return typeof text === 'string' && text !== '' && text !== '0' ? text : null;
 };
 
-/** Returns the day of a date or timestamp, without conversion to UTC. An unreadable date is unknown. */
+/** Keeps the written day, without conversion to UTC. `null` when unreadable. */
 const dayAt = (value: JsonObject, key: string): string | null => {
   const text = value[key];
   if (typeof text !== 'string') return null;
@@ -34,7 +33,7 @@ const dayAt = (value: JsonObject, key: string): string | null => {
 
 const uniqueSorted = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
-/** Returns the different texts of a list, sorted, because the library promises no order. Blank ones are left out. */
+/** Sorted without duplicates, because the library promises no order. */
 const textsAt = (value: JsonObject, key: string): string[] => {
   const list = value[key];
   if (!Array.isArray(list)) return [];
@@ -44,13 +43,12 @@ const textsAt = (value: JsonObject, key: string): string[] => {
 
 const orNull = <Entry>(list: Entry[]): Entry[] | null => (list.length === 0 ? null : list);
 
-/** Returns the countries with a reach. Their numbers are dropped here. `null` when the answer has no breakdown. */
+/** Drops the reach of each country. `null` without a breakdown. */
 const countriesOf = (value: JsonObject): string[] | null => {
   const codes = objectsAt(value, 'age_country_gender_reach_breakdown').map(({ country }) => country);
   return orNull(uniqueSorted(codes.filter((code) => Country.safeParse(code).success) as string[]));
 };
 
-/** Returns one version for each text when a list has several. The lists are independent of each other. */
 const versionsOf = (
   bodies: readonly string[],
   titles: readonly string[],
@@ -67,14 +65,11 @@ const versionsOf = (
   }));
 };
 
-/** Returns the page of an ad. An ad without one belongs to the only page that was asked for, if it was one. */
+/** An ad without a page belongs to the only requested page, if it was one. */
 const pageOf = (value: JsonObject, pageIds: readonly string[]): string | null =>
   idAt(value, 'page_id') ?? (pageIds.length === 1 ? (pageIds[0] as string) : null);
 
-/**
- * Maps an ad of an `ads_archive` answer to the observation's ad, within its limits. The library shows no destination, call
- * to action, format and media. The caption is a text of the advertiser and no link. Money and reach are not read.
- */
+/** Cut to an ad's limits. The library shows no destination, button, format or media. Money and reach are not read. */
 export const libraryAdOf = (value: JsonObject, scope: LibraryAdScope): MappedLibraryAd => {
   const adId = idAt(value, 'id');
   if (adId === null) return { refused: 'an ad has no id' };

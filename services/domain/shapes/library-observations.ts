@@ -12,10 +12,7 @@ export type LibraryScanScope = Pick<AdLibraryScanEnd, 'brand_domain' | 'scanned_
 
 const byAdId = (a: ObservedAd, b: ObservedAd): number => (a.ad_id < b.ad_id ? -1 : a.ad_id > b.ad_id ? 1 : 0);
 
-/**
- * Returns the observations of one scan of a brand: its chunks, then its end. The ads are sorted by id and the scan id depends
- * on all of them, so that the same ads at the same time always give the same observations.
- */
+/** Ads are sorted and the scan id depends on all, so the same ads and time give the same observations. */
 export const libraryObservations = (
   ads: readonly ObservedAd[],
   { brand_domain, scanned_at, coverage }: LibraryScanScope,

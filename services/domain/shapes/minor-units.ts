@@ -1,7 +1,7 @@
-/** Maximum decimals of a price in the observation. */
+/** Decimals of a price in the observation. */
 const DECIMALS_MAX = 4;
 
-/** Returns an amount of minor units, such as `5990` of 2 decimals, as a decimal number. `null` when it is none. */
+/** `5990` of 2 decimals is `59.90`. `null` when invalid. */
 export const amountOfMinorUnits = (amount: unknown, decimals: unknown): string | null => {
   const digits = String(amount).replace(/\.0$/, '');
   if (!/^\d{1,15}$/.test(digits)) return null;

@@ -1,9 +1,7 @@
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 
-/** Bytes reserved in an observation for everything except its list. */
 const FRAME_BYTES = 1_000;
 
-/** Splits a list into parts of at most `maxItems` that each fit into one observation. */
 export const observationParts = <Item>(items: readonly Item[], maxItems: number): readonly Item[][] => {
   const parts: Item[][] = [];
   let part: Item[] = [];

@@ -14,16 +14,14 @@ import {
   woocommerceProductOf,
 } from './woocommerce-product.ts';
 
-/** A product of a known shop system, or why it cannot be taken and what to do. */
+/** `refused`: why the product cannot be taken, and what to do. */
 export type ShopProduct =
   | { readonly product: ObservedProduct; readonly currency: string | null }
   | { readonly fault: string; readonly advice: string };
 
-/** Returns true for a product in a shape of a known shop system. */
 export const isShopProduct = (value: JsonObject): boolean =>
   isShopifyProduct(value) || isWoocommerceProduct(value);
 
-/** Reads a product of a file, which may come from any interface of a shop system. */
 export const shopProductOf = (value: JsonObject): ShopProduct => {
   const isOfWoocommerce = isWoocommerceProduct(value);
   if (isOfWoocommerce ? !hasPriceUnit(value) : priceUnitOf(value) === null)
@@ -52,11 +50,11 @@ export const shopProductOf = (value: JsonObject): ShopProduct => {
 };
 
 export const UNKNOWN_STATUS = 'unknown status';
-/** Words of shop systems for a product that visitors cannot see, or only by its address, and for one that they see. */
+/** Statuses of products that visitors see only by address or not at all, and of products that they see. */
 const UNLISTED = ['draft', 'archived', 'unlisted', 'pending', 'private', 'future', 'trash'];
 const LISTED: readonly unknown[] = [undefined, null, '', 'active', 'publish', 'published'];
 
-/** Returns why a product of a shop's own export is not in its catalogue. `null` for one that visitors can see. */
+/** `null` for a product that visitors can see. */
 export const unlistedReasonOf = (product: JsonObject): string | null => {
   const { status, published_at: published = product['publishedAt'] } = product;
   const word = typeof status === 'string' ? status.trim().toLowerCase() : status;

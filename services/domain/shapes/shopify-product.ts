@@ -3,10 +3,9 @@ import { isObject, type JsonObject, objectAt, objectsAt } from './json-object.ts
 import { amountOfMinorUnits } from './minor-units.ts';
 
 const ID_MAX_DIGITS = 20;
-/** The scripts of a shop write every amount in hundredths, also of a currency that has no decimals. */
+/** Shop scripts write every amount in hundredths, also of a currency without decimals. */
 const SCRIPT_DECIMALS = 2;
 
-/** Returns the first of several members that is there. A shop's interfaces spell one name in two ways. */
 const firstAt = (value: JsonObject, ...keys: readonly string[]): unknown =>
   keys.map((key) => value[key]).find((member) => member !== undefined);
 
@@ -15,7 +14,6 @@ const textAt = (value: JsonObject, ...keys: readonly string[]): string | null =>
   return typeof text === 'string' && text.trim() !== '' ? text : null;
 };
 
-/** Returns the elements of a list, or of a connection of the GraphQL interface: `{nodes}` or `{edges: [{node}]}`. */
 const elementsAt = (value: JsonObject, key: string): readonly JsonObject[] => {
   const member = objectAt(value, key);
   if ('nodes' in member) return objectsAt(member, 'nodes');
@@ -24,7 +22,7 @@ const elementsAt = (value: JsonObject, key: string): readonly JsonObject[] => {
     : objectsAt(value, key);
 };
 
-/** Returns the digits of an id, also of a global one such as `gid://shopify/Product/7`. */
+/** Also of a global id such as `gid://shopify/Product/7`. */
 const idAt = ({ id }: JsonObject): string =>
   typeof id === 'number' || typeof id === 'string'
     ? String(id)
@@ -32,7 +30,7 @@ const idAt = ({ id }: JsonObject): string =>
         .slice(0, ID_MAX_DIGITS + 1)
     : '';
 
-/** Returns an amount as the shop wrote it: a text, a number, or an object with its amount. `null` when there is none. */
+/** A text or number as the shop wrote it, perhaps inside an object. `null` when there is none. */
 const amountAt = (variant: JsonObject, ...keys: readonly string[]): string | number | null => {
   const price = firstAt(variant, ...keys);
   const amount = isObject(price) ? price['amount'] : price;
@@ -42,7 +40,7 @@ const amountAt = (variant: JsonObject, ...keys: readonly string[]): string | num
 const PRICE = ['price', 'priceV2'] as const;
 const COMPARE_AT_PRICE = ['compare_at_price', 'compareAtPrice', 'compareAtPriceV2'] as const;
 
-/** Returns true for a product with a member that only shop scripts write, or with several that they often write. */
+/** Some members occur only in shop scripts; several others often do. */
 const isOfScript = (product: JsonObject): boolean => {
   if (Object.keys(product).some((name) => /^(compare_at_)?price_(min|max|varies)$/.test(name))) return true;
   const { available, media, images, featured_image: image, url, type, product_type: productType } = product;
@@ -59,10 +57,7 @@ const isOfScript = (product: JsonObject): boolean => {
   return signs.filter(Boolean).length > 1;
 };
 
-/**
- * Returns the unit of a product's prices: `major` for 59.90, `minor` for the 5990 of a shop's scripts. `null` when its
- * prices are whole numbers and its other members do not show the unit.
- */
+/** `major` for 59.90, `minor` for 5990. `null` when whole numbers and other members leave the unit open. */
 export const priceUnitOf = (product: JsonObject): 'major' | 'minor' | null => {
   const amounts = elementsAt(product, 'variants')
     .flatMap((variant) => [amountAt(variant, ...PRICE), amountAt(variant, ...COMPARE_AT_PRICE)])
@@ -109,7 +104,6 @@ const variantOf = (variant: JsonObject, unit: 'major' | 'minor' | null): Observe
   };
 };
 
-/** Returns true for a product of a shop's interface: its variants, with a title and an id or a handle. */
 export const isShopifyProduct = (value: JsonObject): boolean => {
   const { variants, title } = value;
   const hasVariants =
@@ -117,10 +111,7 @@ export const isShopifyProduct = (value: JsonObject): boolean => {
   return hasVariants && typeof title === 'string' && ('id' in value || 'handle' in value);
 };
 
-/**
- * Maps a product of `/products.json`, of a shop's scripts, of its GraphQL interface or of its own export to the
- * observation's product. It is not validated. Prices of an unknown unit are unknown.
- */
+/** Accepts catalogue pages, shop scripts, GraphQL and exports. Not validated. Prices of an unknown unit are unknown. */
 export const shopifyProductOf = (product: JsonObject): ObservedProduct => {
   const unit = priceUnitOf(product);
   return {
@@ -135,11 +126,9 @@ export const shopifyProductOf = (product: JsonObject): ObservedProduct => {
   };
 };
 
-/** Returns true when a product has variants that its page of the GraphQL interface does not show. */
 export const hasMoreVariants = (product: JsonObject): boolean =>
   objectAt(objectAt(product, 'variants'), 'pageInfo')['hasNextPage'] === true;
 
-/** Returns the currency of a product's prices; `null` when they name none. */
 export const shopifyCurrencyOf = (product: JsonObject): string | null => {
   const price = firstAt(elementsAt(product, 'variants')[0] ?? {}, ...PRICE);
   const code = isObject(price) ? price['currencyCode'] : null;

@@ -3,10 +3,9 @@ import { isObject, type JsonObject } from './json-object.ts';
 import { jsonLdEntities, textOf, typesOf } from './json-ld.ts';
 import { addressOn, metaAt, type PageSigns } from './page-signs.ts';
 
-/** Types of schema.org for the owner of a site. Types for shops end with `Store`. */
 const ORGANISATION = /(Organization|Corporation|Business|Store|Shop)$/;
 
-/** Returns the organisations that a page describes in JSON-LD, those that publish its `WebSite` last. */
+/** Organisations that publish the page's `WebSite` come last. */
 const organisationsOf = ({ jsonLd }: Pick<PageSigns, 'jsonLd'>): readonly JsonObject[] => {
   const entities = jsonLdEntities(jsonLd);
   const publishers = entities
@@ -21,13 +20,12 @@ const organisationsOf = ({ jsonLd }: Pick<PageSigns, 'jsonLd'>): readonly JsonOb
 const firstText = (entities: readonly JsonObject[], key: string): string | null =>
   entities.map((entity) => textOf(entity[key])).find((text) => text !== null) ?? null;
 
-/** Returns the address of an image, which JSON-LD writes as text or as an object. */
 const imageOf = (value: unknown): string | null => {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return isObject(first) ? (textOf(first['url']) ?? textOf(first['contentUrl'])) : textOf(first);
 };
 
-/** Returns the country code of the first address; a country by name is unknown. */
+/** Code of the first address; `null` for a country's name. */
 const countryOf = (organisations: readonly JsonObject[]): string | null => {
   for (const { address } of organisations) {
     const first: unknown = Array.isArray(address) ? address[0] : address;
@@ -38,14 +36,11 @@ const countryOf = (organisations: readonly JsonObject[]): string | null => {
   return null;
 };
 
-/** Returns the name of the company that a page states in JSON-LD as `legalName`; `null` when it states none. */
+/** `legalName` in JSON-LD; `null` when absent. */
 export const legalNameOf = (signs: PageSigns): string | null =>
   firstText(organisationsOf(signs), 'legalName');
 
-/**
- * Returns the profile of a brand as its home page states it, by JSON-LD, Open Graph and meta elements in this order. `null`
- * when the page states no name: a title is an advertising text and no name.
- */
+/** Precedence: JSON-LD, Open Graph, meta elements. `null` without a name: a title is an advertising text. */
 export const siteProfileOf = (
   signs: PageSigns,
   {

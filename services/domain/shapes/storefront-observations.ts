@@ -13,10 +13,7 @@ export type StorefrontScanScope = Pick<
   'domain' | 'scanned_at' | 'complete' | 'currency' | 'collector'
 >;
 
-/**
- * Returns the observations of one scan: its pages, then its end. The scan id depends on all products, so that the same
- * products at the same time always give the same observations.
- */
+/** The scan id depends on all products, so the same products and time give the same observations. */
 export const storefrontObservations = (
   products: readonly ObservedProduct[],
   { domain, scanned_at, complete, currency, collector }: StorefrontScanScope,

@@ -12,7 +12,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const CODE_POINT_MAX = 0x10ffff;
 
-/** Decodes the character references of a text that the API wrote as HTML. An unknown one stays as it is. */
+/** The API writes texts as HTML. An unknown reference stays. */
 const decoded = (text: string): string =>
   text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? whole;
@@ -30,14 +30,14 @@ const idAt = (value: JsonObject): string => {
   return typeof id === 'number' || typeof id === 'string' ? String(id) : '';
 };
 
-/** Returns a price: minor units of the Store API, or the decimal number of the REST API. `null` when it is none. */
+/** Minor units in the Store API, decimals in the REST API. `null` when invalid. */
 const priceAt = (product: JsonObject, key: string): string | null => {
   const { prices } = product;
   if (!isObject(prices)) return textAt(product, key);
   return amountOfMinorUnits(prices[key], prices['currency_minor_unit']);
 };
 
-/** Returns the variation of a product. Its price is not on the list of products, so it is unknown. */
+/** The list of products has no prices of variations, so they are unknown. */
 const variationOf = (variation: JsonObject): ObservedVariant => ({
   id: idAt(variation),
   title:
@@ -51,7 +51,6 @@ const variationOf = (variation: JsonObject): ObservedVariant => ({
   available: null,
 });
 
-/** Returns the product itself as its only variant. */
 const onlyVariantOf = (product: JsonObject): ObservedVariant => {
   const [price, regular] = [priceAt(product, 'price'), priceAt(product, 'regular_price')];
   const { is_in_stock: inStock, stock_status: stock } = product;
@@ -72,17 +71,15 @@ const imageOf = (product: JsonObject): string | null => {
   return typeof source === 'string' && /^https?:/i.test(source) && URL.canParse(source) ? source : null;
 };
 
-/** Returns true for a product of the Store API, or of the REST API (`wc/v3`). */
 export const isWoocommerceProduct = (value: JsonObject): boolean =>
   typeof value['name'] === 'string' &&
   'id' in value &&
   (isObject(value['prices']) || ('permalink' in value && typeof value['regular_price'] === 'string'));
 
-/** Returns true when the unit of a product's prices is known. */
 export const hasPriceUnit = ({ prices }: JsonObject): boolean =>
   !isObject(prices) || amountOfMinorUnits(0, prices['currency_minor_unit']) !== null;
 
-/** Maps a product of the WooCommerce Store API, version 1, or REST API to the observation's product. It is not validated. */
+/** Accepts the Store API, version 1, and the REST API. Not validated. */
 export const woocommerceProductOf = (product: JsonObject): ObservedProduct => {
   const { variations: listed } = product;
   // The REST API lists only the ids of variations.
@@ -102,7 +99,6 @@ export const woocommerceProductOf = (product: JsonObject): ObservedProduct => {
   };
 };
 
-/** Returns the currency that the prices of a product name; `null` when they name none. */
 export const woocommerceCurrencyOf = (product: JsonObject): string | null => {
   const code = objectAt(product, 'prices')['currency_code'];
   return typeof code === 'string' && /^[A-Z]{3}$/.test(code) ? code : null;

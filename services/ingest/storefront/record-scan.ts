@@ -90,9 +90,7 @@ const partsOf = async function* (
   if (part.length > 0) yield part;
 };
 
-/**
- * Each group is folded before the next is decided; a recorded scan yields nothing. Memory holds about 14 MB.
- */
+/** Each group is folded before the next is decided; a recorded scan yields nothing. Memory holds about 14 MB. */
 const decideInParts = async function* (
   database: Database,
   shop: OpenStorefront,
