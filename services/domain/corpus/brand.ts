@@ -12,25 +12,17 @@ import {
 import type { Decider } from '../decider.ts';
 import { brandIdOf, brandSlugOf } from '../ids.ts';
 
-/**
- * Aggregate brand, stream `brand-<brandId>`: the name, category and profile of one brand.
- * Parts, in order: state, evolve, decisions (`recordBrandProfile`, `registerBrand`).
- */
-
-/** A brand's profile; `null` when the brand is not registered. */
 export type BrandState = {
   readonly details: BrandDetails;
   /** Fields that no profile states have no time; they hold defaults. */
   readonly times: FieldTimes;
-  /** Time of the oldest observation that named the brand. */
   readonly first_observed_at: string;
-  /** Categories that profiles name, with the time of the oldest one. */
+  /** With the time of the oldest profile. */
   readonly named: FieldTimes;
 } | null;
 
 const initial = null as BrandState;
 
-/** Returns the fields that a registration of an earlier release states: all but defaults, unless it has only those. */
 const statedByRegistration = (domain: string, details: BrandDetails): readonly string[] => {
   const { name, description, logo_url, country, category_path } = details;
   const isPathStated = category_path.length > 0;
@@ -73,7 +65,6 @@ const evolve = (state: BrandState, event: BrandEvent): BrandState => {
 
 export const brand: Decider<BrandState, BrandEvent> = { initial, evolve };
 
-/** Returns the fields that a profile states; blanks are left out. */
 const statedFields = (profile: BrandProfile): Partial<BrandDetails> => {
   const { type: _type, domain: _domain, observed_at: _at, category_path, ...fields } = profile;
   return {
@@ -106,14 +97,11 @@ const registration = (
   },
 });
 
-/** True when no profile names one of the categories, or only later ones do. */
+/** No profile names one of the categories, or only later ones do. */
 const isNamedEarlier = (path: readonly CategoryOnPath[], observedAt: string, named: FieldTimes): boolean =>
   path.some(({ id }) => earlierOf(named[id] ?? null, observedAt) !== named[id]);
 
-/**
- * Registers or changes the brand. Each field has the value of the newest profile that states it, whenever that profile
- * arrives. A profile without a newer or an older time for anything records nothing.
- */
+/** Each field has the value of the newest profile that states it. Without a newer or older time, records nothing. */
 export const recordBrandProfile =
   (profile: BrandProfile) =>
   (state: BrandState): BrandEvent[] => {
@@ -137,7 +125,7 @@ export const recordBrandProfile =
     ];
   };
 
-/** Registers a brand by its domain when a scan, a link of a page or a storefront names it before any profile does. */
+/** A scan, a link or a storefront may name a brand before any profile does. */
 export const registerBrand =
   (domain: string, observedAt: string) =>
   (state: BrandState): BrandEvent[] =>

@@ -5,23 +5,16 @@ import { compareFields, earlierOf, type FieldTimes, isNews, withTimes } from './
 import type { Decider } from '../decider.ts';
 import { categoryIdOf, slugOf } from '../ids.ts';
 
-/**
- * Aggregate category, stream `category-<categoryId>`: the definition of one category of brands.
- * Parts, in order: state, evolve, decision (`defineCategory`).
- */
-
-/** A category as defined; `null` when it was never defined. Brand profiles may still name it. */
+/** `null` when never defined. Brand profiles may still name it. */
 export type CategoryState = {
   readonly details: CategoryDetails;
-  /** By field. Each taxonomy has its own date. */
   readonly times: FieldTimes;
-  /** Time of the oldest definition. */
   readonly first_observed_at: string;
 } | null;
 
 const initial = null as CategoryState;
 
-/** Details without blanks. The id of each taxonomy is a field of its own, `taxonomy_ids.<taxonomy>`. */
+/** Each taxonomy has a field of its own, `taxonomy_ids.<taxonomy>`. */
 type Fields = Readonly<Record<string, string>>;
 const TAXONOMY = 'taxonomy_ids.';
 
@@ -43,7 +36,7 @@ const evolve = (state: CategoryState, event: CategoryEvent): CategoryState => {
       if (state === null) return state;
       const { changes, observed_at, confirmed } = event.data;
       const before = fieldsOf(state.details);
-      // The event has the ids of all taxonomies, also those that did not change.
+      // The event has the ids of all taxonomies, also unchanged ones.
       const changed = Object.entries(fieldsOf(changes)).filter(([field, value]) => before[field] !== value);
       const names = changed.map(([field]) => field);
       return {
@@ -57,11 +50,10 @@ const evolve = (state: CategoryState, event: CategoryEvent): CategoryState => {
 
 export const category: Decider<CategoryState, CategoryEvent> = { initial, evolve };
 
-/** Returns the categories on a path of names, from the top level down. */
+/** From the top level down. */
 export const categoryPathOf = (names: readonly string[]): readonly CategoryOnPath[] =>
   names.map((name, level) => ({ id: categoryIdOf(names.slice(0, level + 1)), slug: slugOf(name), name }));
 
-/** Returns the details that a definition states. */
 const statedFields = (
   { description, taxonomy, taxonomy_id }: CategoryDefine,
   name: string,
@@ -71,7 +63,7 @@ const statedFields = (
   taxonomy_ids: taxonomy === null || taxonomy_id === null ? {} : { [taxonomy]: taxonomy_id },
 });
 
-/** Returns the details that differ, with the ids of all taxonomies if one of them does. */
+/** With the ids of all taxonomies if one differs. */
 const changedDetails = (changes: Fields, existing: CategoryDetails): Partial<CategoryDetails> => {
   const { name, description, ...others } = changes;
   const ids = Object.entries(others).map(([field, id]) => [field.slice(TAXONOMY.length), id] as const);
@@ -83,9 +75,7 @@ const changedDetails = (changes: Fields, existing: CategoryDetails): Partial<Cat
 };
 
 /**
- * Defines or changes a category. The id follows from the path, so a category never moves: another path is another
- * category. Each field has the value of the newest definition that states it. An old definition fills blanks: each
- * taxonomy has its own date, which may lie years back.
+ * The path gives the id, so a category never moves. Old definitions fill blanks, since taxonomies have their own dates.
  */
 export const defineCategory =
   (definition: CategoryDefine) =>

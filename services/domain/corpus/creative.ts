@@ -13,16 +13,11 @@ import type { Decider } from '../decider.ts';
 import { boundedGroups, BULK_IDS_MAX } from '../event-size-limit.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/**
- * Aggregate creative, stream `creative-<creativeKey>`: one media file of ads, its measurements and its analysis.
- * Parts, in order: state, evolve, decisions (`recordCreativeFile`, `recordCreativeAnalysis`).
- */
-
-/** One media file. An analysis, or the removal of the stored file, may be recorded before the file is measured. */
+/** An analysis, or the removal of the stored file, may precede the measurement. */
 export type CreativeState = {
   readonly media: CreativeMedia | null;
   readonly media_times: FieldTimes;
-  /** Ads that carry the file, with the time of the oldest sighting. */
+  /** With the time of the oldest sighting. */
   readonly ad_ids: PersistentMap<string>;
   readonly reading: Partial<CreativeReading>;
   /** Fields inside `fields` have times of their own, `fields.hook`. */
@@ -46,7 +41,6 @@ const withAds = (
 ): PersistentMap<string> =>
   ids.reduce((existing, id) => existing.with(id, earlierOf(existing.get(id) ?? null, observedAt)), ads);
 
-/** Results of an analysis without blanks. Each of its fields is one of its own, `fields.<name>`. */
 type ReadingFields = Readonly<Record<string, unknown>>;
 const FIELD = 'fields.';
 
@@ -120,18 +114,17 @@ const evolve = (state: CreativeState, event: CreativeEvent): CreativeState => {
 
 export const creative: Decider<CreativeState, CreativeEvent> = { initial, evolve };
 
-/** Returns the ids in the groups that one event holds each. */
 const inEvents = (ids: readonly string[]): readonly (readonly string[])[] =>
   boundedGroups(ids, Number.POSITIVE_INFINITY, BULK_IDS_MAX);
 
-/** The keys in the object store that end when the stored file is removed. */
+/** Keys in the object store that end when the file is removed. */
 const ENDED_KEYS = {
   object_key: null,
   thumb_object_key: null,
   poster_object_key: null,
 } as const satisfies Partial<CreativeMedia>;
 
-/** Returns the media as stored first, without keys that ended before the file was observed. */
+/** As stored first, without keys that ended before the observation. */
 const firstMedia = (
   media: CreativeMedia,
   { media_times }: CreativeState,
@@ -145,16 +138,11 @@ const firstMedia = (
   return { ...media, ...Object.fromEntries(ended) };
 };
 
-/** Returns the ads that were not seen with the file as early as at a time. */
 const carriersOf = (state: CreativeState, adIds: readonly string[], observedAt: string): readonly string[] =>
   [...new Set(adIds)].filter(
     (id) => earlierOf(state.ad_ids.get(id) ?? null, observedAt) !== state.ad_ids.get(id),
   );
 
-/**
- * Stores the file when it is first observed. Each media property has the value of the newest observation that states
- * it. An observation always adds its ads: an ad that carried the file once counts at any observation time.
- */
 export const recordCreativeFile =
   (observation: CreativeFile) =>
   (state: CreativeState): CreativeEvent[] => {
@@ -191,13 +179,13 @@ export const recordCreativeFile =
     ];
   };
 
-/** True when the analysis goes deeper than before. The depth never falls, because earlier results are kept. */
+/** The depth never falls, because earlier results are kept. */
 const isDeeper = (
   existing: CreativeReading['depth'] | undefined,
   stated: CreativeReading['depth'],
 ): boolean => existing === undefined || ANALYSIS_DEPTHS.indexOf(stated) > ANALYSIS_DEPTHS.indexOf(existing);
 
-/** Records the analysis of a file. Each result is that of the newest analysis that has it. */
+/** Each result is that of the newest analysis that has it. */
 export const recordCreativeAnalysis =
   (observation: CreativeAnalysis) =>
   (state: CreativeState): CreativeEvent[] => {

@@ -15,20 +15,14 @@ import {
 } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 
-/**
- * Aggregate landing page, stream `landingPage-<landingPageId>`: the content and type of one page that ads link to.
- * Parts, in order: state, evolve, decisions (`recordPageScrape`, `recordPageClassification`).
- */
-
 type Classification = { readonly page_type: PageType; readonly confidence: number };
 
-/** The scraped fields of a page with their times, and its newest classification. */
+/** `null` before the first classification. */
 export type LandingPageState = {
   readonly scraped: Partial<ScrapedPage>;
   readonly times: FieldTimes;
   readonly scraped_at: string | null;
   readonly classified: (Classification & { readonly observed_at: string }) | null;
-  /** Time of the oldest visit or classification. */
   readonly first_observed_at: string | null;
 };
 
@@ -40,7 +34,7 @@ const initial: LandingPageState = {
   first_observed_at: null,
 };
 
-/** True when the first of two classifications holds: the newer one, else the one that sorts last. */
+/** The newer classification, else the one that sorts last. */
 const holds = (
   one: Classification & { readonly observed_at: string },
   other: LandingPageState['classified'],
@@ -78,10 +72,7 @@ const evolve = (state: LandingPageState, event: LandingPageEvent): LandingPageSt
 
 export const landingPage: Decider<LandingPageState, LandingPageEvent> = { initial, evolve };
 
-/**
- * Returns the address of the observed page. Throws when `page_url` is not a landing page, which the observation's
- * schema rules out.
- */
+/** Throws when `page_url` is not a landing page, which the observation's schema rules out. */
 export const addressOf = (observation: { readonly page_url: string }): LandingPageAddress => {
   const address = landingPageOf(observation.page_url);
   if (!address)
@@ -89,21 +80,16 @@ export const addressOf = (observation: { readonly page_url: string }): LandingPa
   return address;
 };
 
-/** Returns the fields that a scrape states; blanks are left out. */
 const statedFields = (scrape: LandingPageScrape): Partial<ScrapedPage> => {
   const { type: _type, page_url: _url, observed_at: _at, ...fields } = scrape;
   return withoutBlanks(fields);
 };
 
-/** True when the observation is older than all others of the page, which it shows to have existed earlier. */
+/** An older observation shows that the page existed earlier. */
 const isFirst = ({ first_observed_at }: LandingPageState, observedAt: string): boolean =>
   earlierOf(first_observed_at, observedAt) !== first_observed_at;
 
-/**
- * Records the fields that a scrape states for the first time, differently, or later than before. Each field has the
- * value of the newest scrape that states it. A scrape that shows nothing else is recorded when it is the newest or the
- * oldest.
- */
+/** The newest scrape that states a field counts. Without changes, only the newest or oldest scrape is recorded. */
 export const recordPageScrape =
   (observation: LandingPageScrape) =>
   (state: LandingPageState): LandingPageEvent[] => {
@@ -116,7 +102,7 @@ export const recordPageScrape =
     return [{ type: 'LandingPageScraped', data: { landing_page_id, page_url, observed_at, ...compared } }];
   };
 
-/** Records the type of a page by its newest classification, and the oldest one as a sighting of the page. */
+/** Records the newest type, and the oldest classification as a sighting. */
 export const recordPageClassification =
   (observation: LandingPageClassify) =>
   (state: LandingPageState): LandingPageEvent[] => {

@@ -4,19 +4,13 @@ import { compareFields, type FieldTimes, isNews, withoutBlanks, withTimes } from
 import type { Decider } from '../decider.ts';
 import { brandIdOf, derivedId } from '../ids.ts';
 
-/**
- * Aggregate operator, stream `operator-<operatorId>`: one company, and the domains and social pages that it operates.
- * Parts, in order: state, evolve, decision (`recordOperator`).
- */
-
-/** Domains and social pages that one basis, such as a company register, names for the company. */
 type Associations = {
   readonly observed_at: string;
   readonly domains: ReadonlySet<string>;
   readonly pages: ReadonlySet<string>;
 };
 
-/** A company, with its associations by basis; `null` when no record has named it. */
+/** `null` when no record has named the company. */
 export type OperatorState = {
   readonly name: string;
   readonly country: string | null;
@@ -69,21 +63,20 @@ const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
 
 export const operator: Decider<OperatorState, OperatorEvent> = { initial, evolve };
 
-/** Returns one id for a company name in any spacing and capitalisation. The legal form is part of the name. */
+/** In any spacing and capitalisation. The legal form is part of the name. */
 export const operatorIdOf = (name: string): string =>
   derivedId('operator', name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim());
 
 const domainsOf = (domains: readonly string[]) =>
   domains.map((domain) => ({ domain, brand_id: brandIdOf(domain) }));
 
-/** Returns the texts sorted and without duplicates, so that the order within a record does not matter. */
+/** Sorted, so that the order within a record does not matter. */
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
-/** Returns the text by which associations of the same time are ordered. */
 const sortTextOf = (domains: readonly string[], pages: readonly string[]): string =>
   JSON.stringify([domains, pages]);
 
-/** True when the newest record of the basis, or another one of the same time that sorts last, is recorded already. */
+/** By a newer record of the basis, or one of the same time that sorts last. */
 const isReplaced = (
   existing: Associations | undefined,
   observedAt: string,
@@ -97,10 +90,7 @@ const isReplaced = (
   );
 };
 
-/**
- * Records a company. Each basis has the associations of its newest record. The name and the country are those of the
- * newest record that states them.
- */
+/** The newest record of each basis counts, and for name and country the newest that states them. */
 export const recordOperator =
   (record: OperatorRecord) =>
   (state: OperatorState): OperatorEvent[] => {

@@ -9,38 +9,31 @@ import { compareFields, type FieldTimes, isNews, withoutBlanks, withTimes } from
 import type { Decider } from '../decider.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/**
- * Aggregate social page, stream `socialPage-<pageId>`: the links of one social page with brands, and its profile.
- * Parts, in order: state, evolve, decisions (`recordPageLink`, `recordPageProfile`).
- */
-
-/** The last observed link between the page and one brand. */
 type Link = {
   readonly claim: PageClaim;
   readonly confidence: number;
   readonly page_name: string | null;
-  /** Time at which the name was observed; `null` without a name. */
+  /** `null` without a name. */
   readonly named_at: string | null;
   readonly observed_at: string;
   readonly status: PageLinkStatus;
-  /** Statements of the newest observations, by time. */
+  /** Newest observations, by time. */
   readonly statements: ReadonlyMap<string, string>;
 };
 
-/** Status of a link by one observation, with the source's claim. */
+/** With the source's claim. */
 type LinkStatement = {
   readonly status: PageLinkStatus;
   readonly claim: PageClaim;
   readonly confidence: number;
 };
 
-/** Maximum observations of a link in the state. Observations that are older than all of these are ignored. */
+/** Observations older than all of these are ignored. */
 const LINK_OBSERVATIONS_MAX = 400;
 
 type SourceProfile = { readonly stated: Partial<PageProfile>; readonly times: FieldTimes };
 const NO_PROFILE: SourceProfile = { stated: {}, times: {} };
 
-/** The page's links by brand id, and its profiles by source. */
 export type SocialPageState = {
   readonly links: PersistentMap<Link>;
   readonly profiles: ReadonlyMap<string, SourceProfile>;
@@ -48,14 +41,13 @@ export type SocialPageState = {
 
 const initial: SocialPageState = { links: PersistentMap.empty(), profiles: new Map() };
 
-/** Returns the statement as a text to compare. An unlinked page has neither claim nor confidence. */
 const statementOf = ({ status, claim, confidence }: LinkStatement): string =>
   status === 'unlinked' ? status : `${status} ${claim} ${confidence}`;
 
 const oldestOf = ({ statements }: Link): string =>
   [...statements.keys()].reduce((oldest, time) => (time < oldest ? time : oldest));
 
-/** Returns the newest name of the page that observations of the link state, and its time. */
+/** Includes its time. */
 const newestName = (
   existing: Link | undefined,
   page_name: string | null,
@@ -65,7 +57,6 @@ const newestName = (
     ? { page_name: existing?.page_name ?? null, named_at: existing?.named_at ?? null }
     : { page_name, named_at };
 
-/** Adds an observation of the link. `link` is the link as it is after it. */
 const withLink = (
   state: SocialPageState,
   brandId: string,
@@ -121,7 +112,7 @@ const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState
 
 export const socialPage: Decider<SocialPageState, SocialPageEvent> = { initial, evolve };
 
-/** True when the observation is recorded, or too old: older than all that the state holds. */
+/** Recorded, or older than all that the state has. */
 const isObserved = (
   existing: Link | undefined,
   { observed_at, page_name }: SocialPageLink,
@@ -136,10 +127,7 @@ const isObserved = (
   return observed_at < existing.observed_at || statement.status === 'unlinked' || !isNamedAnew;
 };
 
-/**
- * Links, unlinks or quarantines a page of a brand. An observation that changes nothing now is recorded too, because
- * observations arrive in any order: an older one may follow that the newer one takes back.
- */
+/** Records unchanged observations too: an older one may follow that the newer one takes back. */
 export const recordPageLink =
   (observation: SocialPageLink, brandId: string) =>
   (state: SocialPageState): SocialPageEvent[] => {
@@ -189,16 +177,12 @@ export const recordPageLink =
     return [{ type: 'PageLinked', data: { ...about, role, ...(role === claim ? {} : { claim }) } }];
   };
 
-/** Returns the fields that a profile states; blanks are left out. */
 const statedFields = (profile: SocialPageProfile): Partial<PageProfile> => {
   const { page_name, username, category, verified, followers, likes } = profile;
   return withoutBlanks({ page_name, username, category, verified, followers, likes });
 };
 
-/**
- * Records the fields that a source states for the first time, differently, or later than before. Each field has the
- * value of the source's newest profile that states it. Sources may disagree, so they are not compared.
- */
+/** The source's newest profile that states a field counts. Sources may disagree, so they are not compared. */
 export const recordPageProfile =
   (profile: SocialPageProfile) =>
   (state: SocialPageState): SocialPageEvent[] => {

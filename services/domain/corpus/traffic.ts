@@ -5,16 +5,11 @@ import type { Decider } from '../decider.ts';
 import { brandIdOf } from '../ids.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/**
- * Aggregate traffic, stream `traffic-<domain>`: estimated traffic figures of one site, by month or day.
- * Parts, in order: state, evolve, decision (`recordTrafficEstimate`).
- */
-
-/** The figures of one month or day, each with its time. Their fields always have the same order. */
+/** The fields always have the same order. */
 type ExistingFigures = { readonly values: Partial<TrafficFigures>; readonly times: FieldTimes };
 const NO_FIGURES: ExistingFigures = { values: {}, times: {} };
 
-/** Estimated figures by date. The date of a month is its first day. */
+/** The date of a month is its first day. */
 export type TrafficState = PersistentMap<ExistingFigures>;
 
 const initial: TrafficState = PersistentMap.empty<ExistingFigures>();
@@ -51,7 +46,6 @@ const similarSitesOf = (sites: NonNullable<TrafficEstimate['similar_sites']>): S
       provider_category,
     }));
 
-/** Returns the figures that an estimate states; blanks are left out. */
 const statedFields = (estimate: TrafficEstimate): Partial<TrafficFigures> => ({
   ...(estimate.monthly_visits === null ? {} : { monthly_visits: estimate.monthly_visits }),
   ...(estimate.global_rank === null ? {} : { global_ranking: estimate.global_rank }),
@@ -89,11 +83,7 @@ const demographicsOf = (
 const FIRST_OF_MONTH = '-01';
 const MONTH_CHARACTERS = 'YYYY-MM'.length;
 
-/**
- * Records the figures of a month or day that are new, changed, or stated again later. Figures of other months stay
- * unchanged, so an estimate of an old month is recorded for that month at any time. Each figure has the value of its
- * newest observation. A file can therefore be imported twice, even one that contradicts itself.
- */
+/** Each figure has the value of its newest observation, so a file can be imported twice. */
 export const recordTrafficEstimate =
   (estimate: TrafficEstimate) =>
   (state: TrafficState): TrafficEvent[] => {

@@ -6,15 +6,8 @@ import { type Absence, absenceOf, covers, type PageLook } from './looks.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
 import { type AdState, lastSeenAt, type LibraryState, pairCountries } from './state.ts';
 
-/**
- * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1). An ad that is absent from
- * all its pairs becomes missing. A second absence confirms the stop, if enough time has passed.
- */
-
-/** Complete scans that named a page, by page id, in the order of time; without the scan that is decided. */
 export type LooksByPage = ReadonlyMap<string, readonly PageLook[]>;
 
-/** Returns how long the ad is absent, if the scan is a look at one of its pairs; else `null`. */
 const absenceIn = (
   scan: ScanHeader,
   ad: AdState,
@@ -31,7 +24,7 @@ const absenceIn = (
   return absenceOf(countries, lastSeen, [...(looks.get(page_id) ?? []), own]);
 };
 
-/** True when the scan covers the page of an inactive ad in full, and the scan before showed the ad as ended. */
+/** The scan covers the page of an inactive ad in full, and the scan before showed the ad as ended. */
 const isNoLongerShown = (scan: ScanHeader, { status, page_id, looks }: AdState): boolean =>
   status === 'inactive' &&
   scan.complete &&
@@ -41,11 +34,7 @@ const isNoLongerShown = (scan: ScanHeader, { status, page_id, looks }: AdState):
   looks.at(-1)?.kind === 'ended' &&
   looks.at(-1)?.scan_id !== scan.scan_id;
 
-/**
- * Records the ads among `adIds` that the scan did not show (rule 1). Call it after all sightings of the scan have been
- * recorded. `looks` are the earlier looks at the pages of these ads, at least since their last sighting. A scan that is
- * already recorded adds no events.
- */
+/** Rule 1. Call after all sightings of the scan. `looks`: at these ads' pages since their last sighting. */
 export const recordAbsences =
   (scan: ScanHeader, adIds: readonly string[], looks: LooksByPage) =>
   (state: LibraryState): AdLibraryEvent[] => {
@@ -86,10 +75,7 @@ export const recordAbsences =
     return events;
   };
 
-/**
- * Returns the stop of an ad that only an older scan showed, at the time of the later scan that confirms it (rule 1). It is
- * not news. `looks`: complete scans after that scan.
- */
+/** At the later scan that confirms it (rule 1). Not news. `looks`: complete scans after the one that showed the ad. */
 export const stopSince = (
   scan: ScanHeader,
   confirmedAt: string,

@@ -2,26 +2,21 @@ import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import { copyKey, isBlankText } from '#contracts/values/comparison/text-key.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 
-/**
- * Comparison of the cards of a carousel ad. Cards have no ids, so they are identified by title and body. A blank field
- * is never a difference (rule 4).
- */
+/** Cards have no ids, so title and body identify them. A blank is never a difference (rule 4). */
 type Cards = readonly AdCardContent[];
 
 const isPresent = (text: string | null): text is string => text !== null && !isBlankText(text);
 
-/** Returns the comparable title and body of a card. */
 const cardTexts = ({ title, body }: AdCardContent): readonly string[] =>
   [title, body].map((text) => copyKey(text ?? ''));
 
-/** Returns the comparable texts of all cards; the order of the cards does not matter. */
 export const cardsKey = (cards: Cards): string =>
   cards
     .map((card) => cardTexts(card).join('|'))
     .toSorted()
     .join('\n');
 
-/** Returns all that cards show, without spelling; the order of the cards does not matter. */
+/** Without spelling and order. */
 export const shownKey = (cards: Cards): string =>
   cards
     .map((card) =>
@@ -35,10 +30,7 @@ export const shownKey = (cards: Cards): string =>
     .toSorted()
     .join('\n');
 
-/**
- * Returns the cards of a scan if they show something else than the look before, apart from spelling, else `null`. `before`:
- * the cards as the look before showed them, or as the events of this scan state them.
- */
+/** `null` when the cards show the same as in `before`, apart from spelling. */
 export const cardsToState = (before: Cards, shown: Cards): Cards | null =>
   shown.length === 0 || shownKey(before) === shownKey(shown) ? null : shown;
 
@@ -48,7 +40,6 @@ const areSame = (one: AdCardContent, other: AdCardContent): boolean =>
 const isSameOrBlank = (one: string, other: string): boolean => one === '' || other === '' || one === other;
 const linkOf = ({ link_url }: AdCardContent): string => (isPresent(link_url) ? destinationKey(link_url) : '');
 
-/** True when the cards differ in no text or link that both of them have. */
 const areCompatible = (one: AdCardContent, other: AdCardContent): boolean => {
   const otherTexts = cardTexts(other);
   return (
@@ -57,7 +48,6 @@ const areCompatible = (one: AdCardContent, other: AdCardContent): boolean => {
   );
 };
 
-/** True when the cards differ in no text that both have, and have at least one text in common. */
 const shareText = (one: AdCardContent, other: AdCardContent): boolean => {
   const [first, second] = [cardTexts(one), cardTexts(other)];
   return (
@@ -67,8 +57,7 @@ const shareText = (one: AdCardContent, other: AdCardContent): boolean => {
 };
 
 /**
- * Returns the existing card of each seen card; `undefined` for a new card. Cards are matched by index if all are
- * compatible with the existing card at their index. So the next scan fills the same cards again.
+ * `undefined` for a new card. Matches by index if all are compatible there, so that later scans fill the same cards.
  */
 const matchCards = (existing: Cards, seen: Cards): readonly (AdCardContent | undefined)[] => {
   const isCompatibleAt = (card: AdCardContent, index: number): boolean => {
@@ -90,10 +79,7 @@ const matchCards = (existing: Cards, seen: Cards): readonly (AdCardContent | und
   return matched;
 };
 
-/**
- * Returns the card with its blanks filled: texts from the matched card, else button text and link from a leftover
- * one.
- */
+/** Texts come from the matched card, else button text and link from a leftover one. */
 const fillCard = (
   card: AdCardContent,
   matchedCard: AdCardContent | undefined,
@@ -110,10 +96,7 @@ const fillCard = (
   };
 };
 
-/**
- * Returns the seen cards with blanks filled from the existing cards. If the number of cards is unchanged, reworded
- * cards without a link take the links of the existing cards that no seen card matches.
- */
+/** With an equal number of cards, reworded ones without a link take the links of unmatched existing cards. */
 export const fillCards = (existing: Cards, seen: Cards): Cards => {
   if (existing.length === 0 || seen.length === 0) return seen;
   const matched = matchCards(existing, seen);
@@ -129,10 +112,7 @@ const linksOf = (cards: Cards): ReadonlySet<string> =>
   new Set(cards.map(linkOf).filter((link) => link !== ''));
 const areAllLinked = (cards: Cards): boolean => cards.every(({ link_url }) => isPresent(link_url));
 
-/**
- * Compares the links of filled cards with those before. `completed`: links were added where none was known before.
- * `different`: the cards lead to another place.
- */
+/** `completed`: links were added where none was known. `different`: the cards lead to another place. */
 export const compareCardLinks = (existing: Cards, seen: Cards): 'same' | 'completed' | 'different' => {
   const [before, now] = [linksOf(existing), linksOf(seen)];
   const added = now.difference(before).size > 0;

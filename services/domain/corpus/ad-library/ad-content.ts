@@ -6,11 +6,10 @@ import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import { copyKey, isBlankText, textKey } from '#contracts/values/comparison/text-key.ts';
 import { cardsKey, compareCardLinks, fillCards, shownKey } from './ad-cards.ts';
 
-/** Comparison of the content of an ad in a scan with its recorded content. A blank is never a difference (rule 4). */
+/** A blank is never a difference (rule 4). */
 
 const textOf = (text: string | null): string | null => (isBlank(text) ? null : text);
 
-/** Returns the content that a scan shows of an ad. Blank texts become `null`. */
 export const contentOf = (ad: ObservedAd): AdContent => ({
   body: textOf(ad.body),
   title: textOf(ad.title),
@@ -27,7 +26,7 @@ export const contentOf = (ad: ObservedAd): AdContent => ({
   versions: ad.versions,
 });
 
-/** Returns the content that a scan shows of an existing ad, with blanks in its cards filled from the existing cards. */
+/** Fills blanks of the cards from the existing cards. */
 export const withExistingCards = (existing: AdContent, ad: ObservedAd): AdContent => {
   const seen = contentOf(ad);
   return { ...seen, cards: fillCards(existing.cards, seen.cards) };
@@ -36,14 +35,10 @@ export const withExistingCards = (existing: AdContent, ad: ObservedAd): AdConten
 type Field = keyof AdContent;
 type FieldKey = (value: never) => string;
 
-/**
- * Returns the distinct kinds of media. Only the kinds are compared: media addresses expire and differ in every scan,
- * and the number of versions that a scan shows of an ad varies.
- */
+/** Only kinds are compared: media addresses expire and differ in every scan, and the number of versions varies. */
 const mediaKey = (media: AdContent['media']): string =>
   [...new Set(media.map(({ kind }) => kind))].toSorted().join();
 
-/** Fields in which a difference is a change, each with the aspect of the ad it belongs to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
   { field: 'body', aspect: 'copy', key: copyKey },
   { field: 'title', aspect: 'copy', key: copyKey },
@@ -54,10 +49,7 @@ const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; reado
   { field: 'link_url', aspect: 'destination', key: destinationKey },
 ];
 
-/**
- * Fields whose newest value is taken without being a change of the ad, because their wording comes from the collector, or
- * because scans show a varying number of their parts.
- */
+/** The newest value counts without being a change: the collector words these fields, or their parts vary by scan. */
 const TAKEN_ONLY: readonly { readonly field: Field; readonly key: FieldKey }[] = [
   { field: 'caption', key: JSON.stringify },
   { field: 'platforms', key: (names: readonly string[]) => JSON.stringify(names.toSorted()) },
@@ -65,10 +57,8 @@ const TAKEN_ONLY: readonly { readonly field: Field; readonly key: FieldKey }[] =
   { field: 'versions', key: shownKey },
 ];
 
-/** Returns the form in which labels of buttons are compared. */
 const labelKey = (text: string): string => textKey(text).toLowerCase();
 
-/** Fields of which each version of an ad has a value of its own. */
 const VERSION_KEYS = {
   body: copyKey,
   title: copyKey,
@@ -82,14 +72,10 @@ const isVersionField = (field: Field): field is VersionField => field in VERSION
 
 type Values = ReadonlySet<string>;
 
-/** Returns the comparable values of a field in the versions of the ad. */
 const versionValues = ({ versions }: AdContent, field: VersionField): Values =>
   new Set(versions.flatMap(({ [field]: text }) => (isBlank(text) ? [] : VERSION_KEYS[field](text ?? ''))));
 
-/**
- * Returns the comparable values of a field: those of all versions, or the ad's own if no version has it. Such versions are of
- * an earlier scan.
- */
+/** Falls back to the ad's own value: versions without the field are from an earlier scan. */
 const valuesOf = (content: AdContent, field: VersionField): Values => {
   const own = VERSION_KEYS[field](content[field] ?? '');
   const values = versionValues(content, field);
@@ -98,12 +84,11 @@ const valuesOf = (content: AdContent, field: VersionField): Values => {
 
 const isOneWithin = (one: Values, other: Values): boolean => one.isSubsetOf(other) || other.isSubsetOf(one);
 
-/** True when one side shows all that the other does: versions come in any order, and scans show a varying number of them. */
+/** One side shows all that the other does: order and number of versions vary by scan. */
 const haveSameVersions = (existing: AdContent, seen: AdContent, field: VersionField): boolean =>
   existing.versions.length + seen.versions.length > 0 &&
   isOneWithin(valuesOf(existing, field), valuesOf(seen, field));
 
-/** True when a version gave way to another one. */
 const hasOtherVersions = (existing: AdContent, seen: AdContent): boolean =>
   !isEqual(existing.versions, seen.versions) &&
   (['body', 'title', 'link_description'] as const).some((field) => {
@@ -112,15 +97,12 @@ const hasOtherVersions = (existing: AdContent, seen: AdContent): boolean =>
     return isCurrent && !isOneWithin(before, now);
   });
 
-/** True for a value that shows nothing (rule 4). */
 export const isBlank = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
   (typeof value === 'string' ? isBlankText(value) : Array.isArray(value) && value.length === 0);
 
-/**
- * Returns the fields in which the call to action differs. It is compared by type, or by label if one side has no type.
- */
+/** Compared by type, or by label if one side has no type. */
 const differentCta = (existing: AdContent, seen: AdContent): readonly Field[] => {
   if (!isBlank(existing.cta_type) && !isBlank(seen.cta_type)) {
     if (existing.cta_type === seen.cta_type) return [];
@@ -135,11 +117,11 @@ export type Comparison = {
   /** Aspects that both sides show. */
   readonly comparable: ReadonlySet<Aspect>;
   readonly different: ReadonlyMap<Aspect, readonly Field[]>;
-  /** Fields that were blank before, or whose newest value is taken without being a change of the ad. */
+  /** Blank before, or taken without being a change of the ad. */
   readonly completed: readonly Field[];
 };
 
-/** Compares the existing content with the seen one. Expects `seen` as returned by `withExistingCards`. */
+/** Expects `seen` as returned by `withExistingCards`. */
 export const compareContent = (existing: AdContent, seen: AdContent): Comparison => {
   const comparable = new Set<Aspect>();
   const different = new Map<Aspect, Field[]>();

@@ -12,19 +12,18 @@ import type { CollectorSwitch } from './collectors/switch.ts';
 import type { LibraryState } from './state.ts';
 
 /**
- * Rule 6: collectors word the same ads differently. When the collector changes, a difference is attributed to it in
- * two cases only: the texts are equal after normalisation, or the same difference repeats on most comparable ads. Any
- * other difference is a change by the brand, however many ads differ. Destinations are never the collector's.
+ * Rule 6: collectors word the same ads differently. After a change of collector, a difference is its own only if
+ * normalised texts are equal, or it repeats on most comparable ads. Otherwise it is the brand's. Destinations are never
+ * the collector's.
  */
 
 type Field = keyof AdContent;
 type Card = AdContent['cards'][number];
 
-/** Ads on which a difference must repeat at least. One ad alone shows nothing about its collector. */
 const REPEATED_ADS_MIN = 2;
-/** Maximum characters of a difference that can repeat. Only labels of buttons are longer than frames. */
+/** Only labels of buttons are longer than frames. */
 const DIFFERENCE_CHARACTERS_MAX = 2_000;
-/** Maximum JSON characters of the differences of a scan. With the pages of a large scan they fit into one append. */
+/** With the pages of a large scan they fit into one append. */
 const DIFFERENCES_CHARACTERS_MAX = 20_000;
 
 const TEXTS: ReadonlySet<Field> = new Set(['body', 'title', 'link_description']);
@@ -50,7 +49,6 @@ const ELLIPSIS = /(?:…|\.\.\.)$/;
 const isCutOff = (text: string, whole: string): boolean =>
   ELLIPSIS.test(text) && whole.startsWith(text.replace(ELLIPSIS, '').trim());
 
-/** A text of an ad with its name in differences, such as `body` or `cards.title`. */
 type NamedText = readonly [name: string, text: string];
 
 const textsOfCard = ({ title, body }: Card): readonly NamedText[] => [
@@ -58,7 +56,7 @@ const textsOfCard = ({ title, body }: Card): readonly NamedText[] => [
   ['cards.body', textKey(body ?? '')],
 ];
 
-/** Returns the texts of the cards that differ, in pairs; `null` when the number of cards differs. */
+/** `null` when the number of cards differs. */
 const differingCardTexts = (
   before: readonly Card[],
   after: readonly Card[],
@@ -76,10 +74,7 @@ const textDifferences = (name: string, a: string, b: string): readonly string[] 
   return differingFrames(name, a, b);
 };
 
-/**
- * Returns the differences between two values of a field, in a form in which the same difference on another ad is equal;
- * `null` when this difference cannot repeat.
- */
+/** Equal for the same difference on another ad; `null` when it cannot repeat. */
 const differencesBetween = (
   field: Field,
   before: AdContent[Field],
@@ -94,7 +89,6 @@ const differencesBetween = (
   return TEXTS.has(field) ? textDifferences(field, a, b) : [`${field} ${a} > ${b}`];
 };
 
-/** Returns the value of a field without these frames, after normalisation. The order of cards does not matter. */
 const bareKey = (
   field: Field,
   value: AdContent[Field],
@@ -109,7 +103,7 @@ const bareKey = (
     .join('\n');
 };
 
-/** True when a difference in this field is the collector's. `differences` are those that repeat on most ads. */
+/** `differences`: those that repeat on most ads. */
 export const isCollectorDifference = (
   field: Field,
   before: AdContent[Field],
@@ -124,7 +118,6 @@ export const isCollectorDifference = (
   return bareKey(field, before, '-', differences) === bareKey(field, after, '+', differences);
 };
 
-/** Number of ads per field that can be compared across the change of collector, and per difference. */
 export type DifferenceTally = {
   readonly comparable: Map<Field, number>;
   readonly repeated: Map<string, number>;
@@ -136,7 +129,7 @@ const addCounts = <Key>(counts: Map<Key, number>, more: ReadonlyMap<Key, number>
   for (const [key, count] of more) counts.set(key, (counts.get(key) ?? 0) + count);
 };
 
-/** Adds another tally to the first one, in place, and returns it. */
+/** Changes the first tally in place. */
 export const addTally = (tally: DifferenceTally, more: DifferenceTally): DifferenceTally => {
   addCounts(tally.comparable, more.comparable);
   addCounts(tally.repeated, more.repeated);
@@ -148,7 +141,7 @@ const FIELDS = Object.keys(ASPECT_OF_FIELD) as readonly Field[];
 const isPresent = (value: AdContent[Field]): boolean =>
   typeof value === 'string' ? value.trim() !== '' : value !== null && value.length > 0;
 
-/** Adds the ads to the tally, in place, and returns it. Fields that the scan's own collector showed last do not count. */
+/** Changes the tally in place. Fields that the scan's own collector showed last do not count. */
 export const tallyDifferences =
   ({ differencesOf }: CollectorSwitch, ads: readonly ObservedAd[], tally: DifferenceTally) =>
   (state: LibraryState): DifferenceTally => {
@@ -179,10 +172,7 @@ export const tallyDifferences =
 
 const fieldOf = (difference: string): Field => difference.slice(0, difference.search(/[ .]/)) as Field;
 
-/**
- * Returns the differences that repeat on more than half of the comparable ads, and on at least two. One that repeats with
- * any clocks is left out if it also repeats with the same ones: then other clocks are an ad's own.
- */
+/** On more than half of the comparable ads, and on two. Omits differences of any clocks that repeat with equal ones. */
 export const repeatedDifferences = ({ comparable, repeated }: DifferenceTally): readonly string[] => {
   const most = [...repeated]
     .filter(
@@ -194,7 +184,6 @@ export const repeatedDifferences = ({ comparable, repeated }: DifferenceTally): 
   return boundedGroups(kept, DIFFERENCES_CHARACTERS_MAX)[0] ?? [];
 };
 
-/** Returns the aspects of ads that the differences are about. */
 export const aspectsOf = (differences: readonly string[]): readonly Aspect[] => [
   ...new Set(differences.map((difference) => ASPECT_OF_FIELD[fieldOf(difference)] ?? 'copy')),
 ];

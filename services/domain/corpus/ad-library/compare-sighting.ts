@@ -12,13 +12,9 @@ import type { CollectorSwitch } from './collectors/switch.ts';
 import { formatOf, type AdState, pairCountries, recordOf, standingOf } from './state.ts';
 import { cardsSince, withLook } from './timeline.ts';
 
-/** Comparison of an ad in a scan with its recorded state (rules 4 to 6). */
-
 export type RewordedAd = AdsReworded['data']['ads'][number];
 
-/**
- * Events of one sighting apart from those about the ad's status; `reworded` is `null` when the wording is unchanged.
- */
+/** `reworded` is `null` when the wording is unchanged. */
 export type SightingComparison = {
   readonly events: readonly AdLibraryEvent[];
   readonly reworded: RewordedAd | null;
@@ -26,7 +22,7 @@ export type SightingComparison = {
 
 type Field = keyof AdContent;
 
-/** Returns true when a difference in the field comes from the collector and not from the brand (rule 6). */
+/** By normalised texts or repeated differences (rule 6). */
 const isFromCollector = (
   switched: CollectorSwitch,
   existing: AdState,
@@ -39,10 +35,7 @@ const isFromCollector = (
   );
 };
 
-/**
- * Returns the partner of the ad if it is new, else `null`. A partner that the scan names without a page id counts as
- * the existing one if that has a page id or the same page name.
- */
+/** `null` when not new. Without a page id, the same page name or an existing page id counts as the same partner. */
 const newPartner = (existing: AdState, ad: ObservedAd): BrandedContent | null => {
   const seen = ad.branded_content ?? null;
   const before = existing.branded_content;
@@ -51,10 +44,7 @@ const newPartner = (existing: AdState, ad: ObservedAd): BrandedContent | null =>
   return before.page_id !== null || seen.page_name === before.page_name ? null : seen;
 };
 
-/**
- * Returns an event that completes the ad: blank content fields, further countries, another start date, page or partner.
- * None of these is news.
- */
+/** Completes blank fields, countries, start date, page and partner. Never news. */
 const completeDetails = (
   scan: ScanHeader,
   existing: AdState,
@@ -95,7 +85,7 @@ const completeDetails = (
   ];
 };
 
-/** Compares a shown ad with its recorded state (rules 4 to 6). */
+/** Applies rules 4 to 6. */
 export const compareSighting = (
   scan: ScanHeader,
   ad: ObservedAd,
@@ -123,7 +113,7 @@ export const compareSighting = (
   if (revised.includes('link_url') && from_url !== null && to_url !== null) {
     events.push({ type: 'AdDestinationChanged', data: { ...about, from_url, to_url } });
   }
-  // The cards are part of a carousel ad's content, so a changed card link is a revision of the ad.
+  // Cards are content, so a changed card link is a revision of the ad.
   const rewritten = [...new Set(revised)].filter((field) => field !== 'link_url');
   if (rewritten.length > 0) {
     events.push({
@@ -150,10 +140,7 @@ export const compareSighting = (
   return { events, reworded };
 };
 
-/**
- * Returns the event of an inactive ad that a scan shows as ended, with another content or with details that were blank;
- * `null` when it shows the same. It is a correction, never news. `blank`: the fields of the ad that the scan left blank.
- */
+/** A correction of an ended ad, never news; `null` when it shows the same. `blank`: fields that the scan left blank. */
 export const updateInactiveAd = (
   scan: ScanHeader,
   existing: AdState,

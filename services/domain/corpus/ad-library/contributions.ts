@@ -1,8 +1,6 @@
 import type { Contribution } from './replay.ts';
 import { NO_COUNTS } from './state.ts';
 
-/** Totals of scans as sums over ads, and the ads that change their brand between two scans (rule 10). */
-
 export const NONE: Contribution = { active: 0, missing: 0, total: 0, ...NO_COUNTS };
 
 export const combine = (a: Contribution, b: Contribution, sign: 1 | -1): Contribution =>
@@ -18,10 +16,7 @@ export const addContributions = (
     sums.set(scanId, combine(sums.get(scanId) ?? NONE, contribution, 1));
   }
 };
-/**
- * Ads that came to a brand (positive counts) or left it (negative) at a time. As in the totals of scans, `active` includes
- * missing ads.
- */
+/** Positive counts came to the brand, negative ones left it. As in totals of scans, `active` includes missing ads. */
 export type BrandMoves = {
   readonly observed_at: string;
   readonly active: number;
@@ -29,7 +24,6 @@ export type BrandMoves = {
   readonly total: number;
 };
 
-/** Returns the sums of the moves after a time, up to another. */
 export const movedBetween = (
   moves: readonly BrandMoves[],
   after: string,
@@ -45,7 +39,7 @@ export const movedBetween = (
   return sums;
 };
 
-/** Computes the totals of a scan from the totals of the scan before it, and the moves between the two. */
+/** Totals of the scan before plus the moves between the two. */
 export const totalsAfter = (
   previous: { readonly totals: Contribution; readonly contribution: Contribution },
   contribution: Contribution,

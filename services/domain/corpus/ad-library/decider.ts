@@ -37,17 +37,9 @@ import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, withFittingNames } from '#domain/event-size-limit.ts';
 
 /**
- * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules .
- * Parts, in order: state and evolve (`state.ts`), decisions (`recordSightings`, `recordAbsences` in `absences.ts`,
- * `recordScan`).
- *
- * A scan of any size is decided in parts: first the sightings, some ads at a time, then the absences, then the end of
- * the scan. A part that is decided again on the state after its own events records nothing.
- *
- * This file implements rules 1 to 3, 9 and 11, except for absence (rule 1), which is in `absences.ts`. Rules 4 and 5
- * are in `ad-content.ts`, `ad-cards.ts`, `contracts/values/comparison/text-key.ts` and `contracts/values/links/`. Rule 6 is in
- * `collector-differences.ts` and `compare-sighting.ts`. Rules 7 and 8 are in the readers and the staging of
- * observations, rule 10 in `services/ingest/attribution`.
+ * Ads of one brand, by eleven rules: 1 to 3, 9 and 11 here, absence (1) in `absences.ts`, 4 and 5 in `ad-content.ts`
+ * and `ad-cards.ts`, 6 in `compare-sighting.ts`, 7 and 8 in the readers and staging, 10 in
+ * `services/ingest/attribution`. A part of a scan that is decided again records nothing.
  */
 
 /** `initial` returns a new state at each access, because `evolve` changes the state in place. */
@@ -60,13 +52,10 @@ export const adLibrary: Decider<LibraryState, AdLibraryEvent> = {
 
 /** Maximum ads in one `AdsReworded` event. */
 const REWORDED_ADS_PER_EVENT = 100;
-/** Maximum JSON characters of the wordings in one event. In any script they then fit into one append. */
+/** In any script they then fit into one append. */
 const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
-/**
- * Returns the start of a new ad, and its stop if the library already shows it as ended. For a scan that is history, the
- * looks in `history` are those after the scan: they tell whether the ad is missing or has stopped since.
- */
+/** Stops an ad that the library shows as ended. For history, looks after the scan tell whether it is missing. */
 const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibraryEvent[] => {
   const novelty = scan.isHistory
     ? 'late'
@@ -114,7 +103,6 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibr
   return events;
 };
 
-/** Returns the ad after these events. */
 const afterEvents = (ad: AdState, events: readonly AdLibraryEvent[]): AdState => {
   if (events.length === 0) return ad;
   const state = emptyLibrary();
@@ -123,10 +111,7 @@ const afterEvents = (ad: AdState, events: readonly AdLibraryEvent[]): AdState =>
   return state.ads.get(ad.ad_id) ?? ad;
 };
 
-/**
- * Returns the stop of an existing ad that the library shows as ended (rule 1). `changed`: the ad after the changes that
- * the same scan showed, since counts by country and format subtract what they added.
- */
+/** Rule 1. `changed`: the ad after this scan's changes, since counts by country and format subtract what they added. */
 const stopAd = (
   scan: ScanHeader,
   ad: ObservedAd,
@@ -147,7 +132,7 @@ const stopAd = (
   },
 });
 
-/** True when the scan's look at the ad is recorded, or follows from the look before because the page is covered in full. */
+/** Also when the look follows from the one before, because the page is covered in full. */
 const isRecordedLook = (
   { scan_id }: ScanHeader,
   { looks, page_id }: AdState,
@@ -158,7 +143,7 @@ const isRecordedLook = (
   return last?.scan_id === scan_id || (last?.kind === kind && page_id !== null && covered.has(page_id));
 };
 
-/** Returns the event of a stopped ad that runs again (rule 2). */
+/** A stopped ad runs again (rule 2). */
 const returnAd = (scan: ScanHeader, existing: AdState): AdLibraryEvent => ({
   type: 'AdReturned',
   data: {
@@ -169,10 +154,7 @@ const returnAd = (scan: ScanHeader, existing: AdState): AdLibraryEvent => ({
   },
 });
 
-/**
- * True when a sighting needs an `AdsSeen` event. The end of a complete scan implies that the active ads of its fully
- * covered pages were seen, so these need none.
- */
+/** The end of a complete scan implies sightings of active ads on fully covered pages, which need no `AdsSeen`. */
 const needsSeenEvent = (
   scan: ScanHeader,
   existing: AdState,
@@ -181,11 +163,11 @@ const needsSeenEvent = (
 ): boolean => {
   if (existing.status === 'missing' || isNotShownSince(existing)) return true;
   if (existing.page_id !== null && covered.has(existing.page_id)) return false;
-  // Another scan of the same time may have seen it. What this one showed counts too, since one in between may come late.
+  // Another scan of the same time may have seen it. This one's look counts too, since one in between may come late.
   return lastSeenAt(existing, page) < scan.scanned_at || existing.looks.at(-1)?.scan_id !== scan.scan_id;
 };
 
-/** Returns the event of ads that the scan's collector words differently (rule 6). */
+/** The collector words these ads differently (rule 6). */
 const rewordAds = (
   scan: ScanHeader,
   { differences }: CollectorSwitch,
@@ -202,8 +184,8 @@ const rewordAds = (
 });
 
 /**
- * Records the sightings of some ads of a scan. `switched`: the collectors of the ads until now (rule 6). `history`: the
- * complete scans of the pages of new ads. Expects scans in the order of observation, but for those that are history.
+ * `switched`: collectors of the ads until now (rule 6). `history`: complete scans of new ads' pages. Expects scans in
+ * order of observation, except history.
  */
 export const recordSightings =
   (scan: ScanHeader, ads: readonly ObservedAd[], switched: CollectorSwitch, history: LookHistory) =>
@@ -278,11 +260,10 @@ export const recordSightings =
   };
 
 export type ScanEnd = {
-  /** Distinct ads of this brand that the scan showed. */
   readonly seen: number;
-  /** True when the complete scans of its day cover every page linked to the brand (rule 9). */
+  /** The complete scans of its day cover every page linked to the brand (rule 9). */
   readonly reliable: boolean;
-  /** True for a scan that is older than another recorded scan of the brand. */
+  /** Older than another recorded scan of the brand. */
   readonly late: boolean;
   /** Differences that repeat on most ads (rule 6). Absent: none. */
   readonly differences?: readonly string[];
@@ -290,7 +271,7 @@ export type ScanEnd = {
   readonly recordedBy?: string;
 };
 
-/** Closes the scan with its totals. A scan that is already recorded adds no events. */
+/** A scan that is already recorded adds no events. */
 export const recordScan =
   (scan: ScanHeader, end: ScanEnd, history: LookHistory) =>
   (state: LibraryState): ScanRecorded[] => {
@@ -307,7 +288,7 @@ export const recordScan =
     ];
   };
 
-/** Returns the event that closes a scan with these totals. `adsNow`: for a scan that is late. */
+/** `adsNow`: for a late scan. */
 export const closeScan = (
   scan: ScanHeader,
   { reliable, late, differences = [], recordedBy }: ScanEnd,

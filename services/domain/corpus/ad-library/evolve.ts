@@ -16,14 +16,10 @@ import {
 } from './state.ts';
 import { stopDateSince, withLook } from './timeline.ts';
 
-/** Changes of the ad library state by its events; see `decider.ts` for the aggregate. */
-
 const stateOf = (ad: AdRecord): AdState => omit(ad, ['format', 'not_shown_since']);
 
-/** Returns the fields of the content that a scan showed. */
 const nonBlank = (content: AdContent): Partial<AdContent> => pickBy(content, (value) => !isBlank(value));
 
-/** Returns what the first scan showed of an ad. */
 const shownAtStart = (data: AdStarted['data']): ShownFields => ({
   ...nonBlank(data.content),
   ...(data.page_id === null ? {} : { page_id: data.page_id, page_name: data.page_name }),
@@ -37,10 +33,7 @@ const cardsByAd = (cards: LeftBlank['cards']): ReadonlyMap<string, ShownFields> 
 
 const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
-/**
- * Returns the state after one more event. It changes the state in place, because a scan of a large brand folds tens of
- * thousands of events. This is safe because every state was created by `emptyLibrary` for one owner.
- */
+/** Changes the state in place: a scan may fold tens of thousands of events. Safe, because each state has one owner. */
 export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState => {
   const { scan_id, observed_at } = event.data;
   const count = (name: keyof ScanCounts, by = 1): void => {
@@ -140,7 +133,7 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
           ...partner,
         }),
         'running',
-        // A start date or page that stays as it was may have been left blank by the scan.
+        // An unchanged start date or page may have been blank in the scan.
         (ad) => ({
           ...details,
           ...(started_on === ad.started_on ? {} : { started_on }),

@@ -36,12 +36,9 @@ import {
 } from './state.ts';
 import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
-/**
- * Decision of a scan that arrived late (rule 11). Its ads are decided again in the order of observation, once without
- * the scan and once with it. What differs is corrected by events of their own.
- */
+/** Ads of a late scan are decided again without and with it, and differences are corrected (rule 11). */
 
-/** Oldest scan that is decided again, in days before the newest. An older one is history only (rule 11). */
+/** Before the newest scan. An older one is history only (rule 11). */
 export const LATE_DAYS_MAX = 60;
 
 const patch = <Value extends object>(recorded: Value, before: Value | undefined, after: Value): Value => {
@@ -52,16 +49,13 @@ const patch = <Value extends object>(recorded: Value, before: Value | undefined,
   return { ...omit(recorded, removed as (keyof Value)[]), ...Object.fromEntries(changed) } as Value;
 };
 
-/**
- * Returns the recorded ad with what the late scan changes. Fields that the two replays agree on stay as recorded, since
- * older releases recorded less than a replay needs.
- */
+/** Fields on which both replays agree stay as recorded, since older releases recorded less than a replay needs. */
 const correctAd = (recorded: AdState, before: AdState | undefined, after: AdState): AdState => ({
   ...patch(recorded, before, after),
   content: patch<AdContent>(recorded.content, before?.content, after.content),
 });
 
-/** Returns the occurrences with the brand of the ad at that time, where it is not this one. */
+/** Names the brand of the ad at that time only where it is another one. */
 const withBrands = (
   occurrences: readonly Occurrence[],
   brands: readonly BrandSince[] | undefined,
@@ -75,10 +69,7 @@ const withBrands = (
 const differenceOf = (a: readonly Occurrence[], b: readonly Occurrence[]): readonly Occurrence[] =>
   a.filter((one) => !b.some((other) => isEqual(one, other)));
 
-/**
- * Decides some ads of the brand again: those that the late scan showed (`shown`, by ad id), and those of pages that it
- * named. Adds to `totals`. A part that is decided again after its own events records nothing.
- */
+/** `shown`: ads of the late scan, by ad id. Adds to `totals`. Repeating a part after its own events records nothing. */
 export const correctAds =
   (
     late: LateScan,
@@ -158,10 +149,7 @@ export const correctAds =
     return events;
   };
 
-/**
- * Returns the looks with the last scan of the brand that covered the page of a moved ad and did not show it. Without that
- * look the ad would count as seen by that scan, because scans before a move imply no look.
- */
+/** Without this look the moved ad would count as seen by that scan, because scans before a move imply no look. */
 const withAbsenceSince = (
   looks: readonly AdLook[],
   { status, page_id, seen_at, moved_at }: AdState,
@@ -178,17 +166,13 @@ const withAbsenceSince = (
   return [...looks, { scan_id, observed_at, kind: 'absent' as const }].toSorted(compareScans);
 };
 
-/**
- * Returns the looks with the late scan's own look, even if it follows from the look before. Every corrected ad stores
- * it. So a part that is decided again recognises an ad whose only correction is about reported news.
- */
+/** Kept even if it follows from the look before, so that a repeated part recognises a corrected ad. */
 const keepLook = (looks: readonly AdLook[], own: AdLook | undefined): readonly AdLook[] => {
   if (own === undefined || looks.some(({ scan_id }) => scan_id === own.scan_id)) return looks;
   const { scan_id, observed_at, kind } = own;
   return [...looks, { scan_id, observed_at, kind, shown: {} }].toSorted(compareScans);
 };
 
-/** True when the late scan only adds a sighting that showed the same as before. */
 const isUnchangedSighting = (
   recorded: AdState,
   { scan_id, observed_at }: ReplayScan,
@@ -200,13 +184,11 @@ const isUnchangedSighting = (
 };
 
 export type LateEnd = {
-  /** Distinct ads that the late scan showed and that belong to this brand all the time. */
+  /** Only ads that belong to this brand all the time. */
   readonly seen: number;
-  /** Ids of the scans that looked at the brand. Has the late scan if it looked at the brand too. */
+  /** Scans that looked at the brand, perhaps the late scan too. */
   readonly looks: ReadonlySet<string>;
-  /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
-  /** Recorded reliability and causes of the totals, by scan id. */
   readonly recorded: ReadonlyMap<
     string,
     {
@@ -217,10 +199,7 @@ export type LateEnd = {
   >;
 };
 
-/**
- * Closes a late scan. Corrects the scans around it. Records scans made for other brands that, in the order of
- * observation, looked at this brand. Records the late scan itself last, if it looked at the brand.
- */
+/** Corrects the scans around it, and records scans for other brands as looks. Records the late scan last. */
 export const closeLateScan =
   (late: LateScan, end: LateEnd, { before, after, seenBefore, seenAfter }: LateTotals) =>
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {

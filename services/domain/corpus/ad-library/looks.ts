@@ -3,28 +3,21 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { ScanHeader } from './scan.ts';
 
-/**
- * Complete scans as looks at pairs of a page and a country: the rules of absence (rule 1) and novelty (rule 3). An ad
- * has a pair for each country that a scan which showed it requested. `ALL` is a country of its own, which only a scan
- * of all countries covers; such a scan covers every pair of the page.
- */
-
-/** A complete scan that named a page, or that was made for the brand of the page's ads. */
+/** Complete scan that named a page, or was made for the brand of its ads. */
 export type PageLook = {
   readonly scan_id: string;
   readonly observed_at: string;
   readonly countries: readonly string[];
 };
 
-/** Earlier complete scans that would have shown an ad of a page. */
 export type PageHistory = {
-  /** Time of the first scan that named the page or showed an ad of it; `null` when none did. */
+  /** First scan that named the page or showed its ad; `null` when none did. */
   readonly met_at: string | null;
-  /** Complete scans that named the page, made for any brand. */
+  /** Complete scans that named the page, for any brand. */
   readonly looks: readonly PageLook[];
 };
 
-/** Page histories by page id, and the complete scans that were made for the same brand as the scan. */
+/** By page id; `searches`: complete scans for the same brand. */
 export type LookHistory = {
   readonly pages: ReadonlyMap<string, PageHistory>;
   readonly searches: readonly PageLook[];
@@ -32,18 +25,17 @@ export type LookHistory = {
 
 export const NO_HISTORY: LookHistory = { pages: new Map(), searches: [] };
 
-/** Minimum hours between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */
+/** Between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */
 export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
-/** Days by which a start date may precede the last look and still count as after it (rule 3). */
+/** A start date may precede the last look by this and still count as after it (rule 3). */
 const NEWS_GRACE_DAYS = 1;
 
 export const covers = ({ countries }: { readonly countries: readonly string[] }, country: string): boolean =>
   countries.includes(country) || countries.includes('ALL');
 
 /**
- * Returns the time of the last complete scan before this one that would have shown an ad of the page; `null` when there
- * is none. For a page that this scan does not name, complete scans for the same brand count from the page's first ad on.
- * Scans of the same time do not precede each other.
+ * `null` when there is none. Scans for the same brand count for a page that this scan does not name, from its first ad
+ * on.
  */
 export const lastLookBefore = (
   scan: Pick<ScanHeader, 'scanned_at' | 'countries' | 'pageIds'>,
@@ -63,7 +55,7 @@ export const lastLookBefore = (
   return last;
 };
 
-/** Returns the novelty of a first sighting (rule 3). `lastLook` is the result of `lastLookBefore`. */
+/** Rule 3. `lastLook` is the result of `lastLookBefore`. */
 export const noveltyOf = (ad: ObservedAd, lastLook: string | null): Novelty => {
   if (lastLook === null) return 'baseline';
   if (ad.started_on === null) return 'late';
@@ -77,9 +69,8 @@ export type Absence = { readonly missing_since: string; readonly confirmed_at: s
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
 /**
- * Returns the absence of an ad by the looks at its page since its last sighting; `null` when a pair has no such look.
- * The ad is missing when every pair was looked at. The stop is confirmed when every pair was looked at twice, at least
- * `ABSENCE_CONFIRMS_AFTER_HOURS` apart (rule 1). Expects `looks` in the order of time; none of them showed the ad.
+ * `null` when a pair has no look since the last sighting. Missing: every pair has one; stopped: two,
+ * `ABSENCE_CONFIRMS_AFTER_HOURS` apart (rule 1). Expects `looks` in the order of time.
  */
 export const absenceOf = (
   countries: readonly string[],

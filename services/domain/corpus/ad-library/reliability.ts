@@ -1,19 +1,16 @@
 import { utcDate } from '#contracts/values/time.ts';
 import { compareScans } from './timeline.ts';
 
-/** Rule 9: on which days the figures of a brand are reliable. */
-
-/** An observation that a social page is linked to the brand, or is not. */
 export type LinkObservation = {
   readonly page_id: string;
   readonly observed_at: string;
   readonly linked: boolean;
 };
 
-/** A time during which a social page was linked to the brand: from `from` until before `until`, if it ended. */
+/** From `from` until before `until`, if it ended. */
 export type LinkPeriod = { readonly page_id: string; readonly from: string; readonly until: string | null };
 
-/** A complete scan of the day, with the pages that it named. */
+/** A complete scan, with the pages that it named. */
 export type DayScan = {
   readonly scan_id: string;
   readonly observed_at: string;
@@ -21,7 +18,6 @@ export type DayScan = {
   readonly pageIds: ReadonlySet<string>;
 };
 
-/** Returns the times during which pages were linked to a brand, by all observations of its links, in any order. */
 export const linkPeriods = (observations: readonly LinkObservation[]): readonly LinkPeriod[] => {
   const periods: LinkPeriod[] = [];
   for (const [page_id, ofPage] of Map.groupBy(observations, (one) => one.page_id)) {
@@ -39,20 +35,18 @@ export const linkPeriods = (observations: readonly LinkObservation[]): readonly 
   return periods;
 };
 
-/** Returns the ids of the pages that were linked at a time. */
 export const pagesLinkedAt = (links: readonly LinkPeriod[], time: string): readonly string[] =>
   links
     .filter(({ from, until }) => from <= time && (until === null || time < until))
     .map(({ page_id }) => page_id);
 
-/** True when the scan was made for the brand, or named a page that was linked to it by then. */
+/** Made for the brand, or named a page linked by then. */
 const looksAt = (brandId: string, linked: readonly string[], { scanned_for, pageIds }: DayScan): boolean =>
   scanned_for === brandId || linked.some((pageId) => pageIds.has(pageId));
 
 /**
- * True when the complete scans of a day, made for any brand, cover every page that was linked to the brand when one
- * of them ran. A brand without linked pages needs a complete scan made for it. `scans`: complete scans of one day. A
- * page that is linked later is required on later days only.
+ * Rule 9: complete scans of the day cover every page linked when one of them ran. Without pages, it needs a complete
+ * scan for the brand. Pages linked later count on later days.
  */
 export const isReliableDay = (
   brandId: string,
@@ -66,9 +60,8 @@ export const isReliableDay = (
   });
 
 /**
- * Returns by scan id whether the day was reliable after each of these scans. Once a look has made the day reliable, scans
- * that did not look at the brand are not reliable for it: to show an ad of the brand does not cover its pages. Expects all
- * complete scans of each day that were made for the brand or named a page of its links. Other scans do not matter.
+ * By scan id. After a look made the day reliable, scans that did not look at the brand are not reliable for it. Expects
+ * all complete scans of each day for the brand or its pages.
  */
 export const reliableScans = (
   brandId: string,

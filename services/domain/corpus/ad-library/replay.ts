@@ -15,37 +15,26 @@ import { type AdState, emptyLibrary, type LibraryState, NO_COUNTS, NO_PAGE } fro
 import { evolve } from './evolve.ts';
 import { compareScans, type LoggedScan } from './timeline.ts';
 
-/**
- * Replay of some ads of a brand over its recorded scans, in the order of observation. It makes the decisions that would
- * have been made if the scans had arrived in that order (rule 11).
- */
-
-/** A scan of the replay. */
 export type ReplayScan = LoggedScan & {
   readonly header: ScanHeader;
-  /** Differences that repeated on most of its ads (rule 6). */
+  /** On most of its ads (rule 6). */
   readonly differences: readonly string[];
-  /** Totals as recorded for the brand; `null` when the brand's stream does not hold the scan. */
+  /** `null` when the brand's stream does not have the scan. */
   readonly totals: ScanTotals | null;
 };
 
-/** Part of a scan's totals that some ads account for. */
 export type Contribution = Omit<ScanTotals, 'seen'>;
 
 export type Replay = {
   readonly ads: ReadonlyMap<string, AdState>;
-  /** By scan id. */
   readonly contributions: ReadonlyMap<string, Contribution>;
-  /** Ids of the complete scans that named a page on which one of the ads was live. */
   readonly concerned: ReadonlySet<string>;
-  /** Reported occurrences by ad id, in the order of observation. */
   readonly occurrences: ReadonlyMap<string, readonly Occurrence[]>;
 };
 
-/** Looks of an ad by scan id, as `expandLooks` returns them. */
+/** By scan id, as `expandLooks` returns them. */
 export type ExpandedLooks = ReadonlyMap<string, AdLook>;
 
-/** Returns the look as the observation that it came from. */
 const observedAd = (ad_id: string, { kind, shown }: AdLook): ObservedAd => ({
   ...BLANK_AD,
   ...(shown as Partial<ObservedAd>),
@@ -66,10 +55,7 @@ export const lookOf = (scan: ScanHeader, ad: ObservedAd, isEnded: boolean): AdLo
   };
 };
 
-/**
- * Returns the countries that the look of a late scan adds. If it adds none, returns those of the look before, so that
- * both looks are equal.
- */
+/** Countries that a late look adds; without any, those of the look before, so that both looks are equal. */
 export const countriesOfLook = (
   said: readonly string[],
   looks: ExpandedLooks,
@@ -81,10 +67,7 @@ export const countriesOfLook = (
   return before.findLast(({ kind }) => kind !== 'absent')?.shown?.countries ?? said;
 };
 
-/**
- * Returns the looks at pages and the searches of the scans. `metAt`: time of the first ad by page id. For ads without a
- * page it is by the id of the brand that the scan was made for.
- */
+/** `metAt`: first ad by page id, or, without a page, by the id of the scan's brand. */
 export const historyOf = (
   scans: readonly ReplayScan[],
   scannedFor: string,
@@ -129,7 +112,7 @@ const occurrenceOf = (event: AdLibraryEvent): Occurrence | null => {
   return { kind: 'destination_changed', ...at, from_url, to_url };
 };
 
-/** Returns the ads that a complete scan may show as absent: not inactive, on a page that it names, and not shown. */
+/** Not inactive, on a page that the scan names, and not shown. */
 const absentIds = (state: LibraryState, scan: ReplayScan, shown: ReadonlySet<string>): readonly string[] =>
   [...state.ads.values()]
     .filter(
@@ -138,12 +121,11 @@ const absentIds = (state: LibraryState, scan: ReplayScan, shown: ReadonlySet<str
     )
     .map(({ ad_id }) => ad_id);
 
-/** Tallies by scan id. */
 export type ScanTallies = Map<string, DifferenceTally>;
 
 /**
- * Replays ads over scans. Expects the scans in the order of observation: those of the brand's stream, and all others that
- * named a page of the ads. `metAt`: time of the first ad of each page that the scans may not name. Adds to `tallies`, if given.
+ * Expects the brand's scans, and others that named a page of the ads, in the order of observation. `metAt`: first ad of
+ * each page. Adds to `tallies`, if given.
  */
 export const replayAds = (
   scans: readonly ReplayScan[],
@@ -167,7 +149,7 @@ export const replayAds = (
   };
   const lastShowingOf = byExpandedLooks(ads);
   for (const [index, scan] of scans.entries()) {
-    // Marks every page as partly covered: then each sighting has its own event, and `seen_at` is exact.
+    // Every page counts as partly covered: then each sighting has its own event, and `seen_at` is exact.
     const header = { ...scan.header, partialPages: scan.pageIds, isHistory: false };
     const history = histories.get(header.scanned_for) ?? historyOf(scans, header.scanned_for, metAt);
     histories.set(header.scanned_for, history);
@@ -199,6 +181,5 @@ export const replayAds = (
   return { ads: state.ads, contributions, concerned, occurrences };
 };
 
-/** Returns the scans with one more, in the order of observation. */
 export const insertScan = (scans: readonly ReplayScan[], scan: ReplayScan): readonly ReplayScan[] =>
   [...scans, scan].toSorted(compareScans);

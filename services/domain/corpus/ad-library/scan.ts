@@ -15,7 +15,6 @@ import { utcDate } from '#contracts/values/time.ts';
 import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 import { formatOf, type AdState } from './state.ts';
 
-/** Data of a library scan apart from its ads, and the fields that its events have in common. */
 export type ScanHeader = {
   readonly scan_id: string;
   readonly brand_id: string;
@@ -27,25 +26,20 @@ export type ScanHeader = {
   readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
   /** Ids of the pages that the coverage names. */
   readonly pageIds: ReadonlySet<string>;
-  /**
-   * Ids of pages that this scan covers in part only: some of their live ads also ran in countries outside the scan, or another
-   * scan of the same time showed some.
-   */
+  /** Live ads of these pages also ran outside the scan's countries, or another scan of the same time showed some. */
   readonly partialPages: ReadonlySet<string>;
-  /** True for a scan too old to be decided again: it adds its unknown ads and its day, and changes nothing else. */
+  /** Too old to be decided again: it adds its unknown ads and its day, and changes nothing else. */
   readonly isHistory: boolean;
-  /** For a scan that is history: time of the brand's newest look, whose totals its ads are added to. Absent: none. */
+  /** Time of the brand's newest look, whose totals history's ads are added to. Absent: none. */
   readonly countedSince?: string;
 };
 
-/** Returns the fields that every event of a scan has: brand, scan and time of the scan. */
 export const sightingOf = (scan: ScanHeader) => ({
   brand_id: scan.brand_id,
   scan_id: scan.scan_id,
   observed_at: scan.scanned_at,
 });
 
-/** Returns the correction of a recorded scan. */
 export const correctScan = (
   scan: ScanHeader,
   correctedBy: string,
@@ -85,31 +79,28 @@ export const excerptOf = (pageId: string | null, pageName: string | null, conten
   body: excerptOfBody(content.body),
 });
 
-/** True when the library shows the ad as ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
+/** By its flag, else by a stop date not after the scan (rules 1, 7). */
 export const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
   ad.is_active === false ||
   (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= utcDate(scannedAt));
 
-/**
- * Returns the countries in which the ad is said to run: those that it names itself, else the one country of the scan. A
- * scan of several countries does not say in which of them it found an ad.
- */
+/** Its own, else the one country of the scan. A scan of several countries does not say in which it found an ad. */
 export const saidCountries = (scan: ScanHeader, ad: ObservedAd): readonly string[] =>
   ad.countries ?? (scan.countries.length === 1 ? scan.countries : []);
 
-/** An ad of a bulk event with what the scan left blank of it. `null`: as in the look before. */
+/** Fields that the scan left blank; `null`: as in the look before. */
 export type SeenAd = {
   readonly ad_id: string;
   readonly blank: readonly BlankField[] | null;
   readonly cards: readonly AdCardContent[] | null;
-  /** Stop date that the scan showed of an ended ad. Absent: as in the look before. */
+  /** Absent: as in the look before. */
   readonly stopped_on?: string | null;
 };
 
-/** Maximum JSON characters of the cards in one event. In any script they then fit into one append. */
+/** In any script they then fit into one append. */
 const CARDS_CHARACTERS_PER_EVENT = 200_000;
 
-/** Returns the ads in slices that fit into one event each. Ads of one slice left the same fields blank, and have one stop date. */
+/** Ads of one slice left the same fields blank, and have one stop date. */
 export const slicesOf = (ads: readonly SeenAd[]) =>
   [...Map.groupBy(ads, ({ blank, stopped_on }) => JSON.stringify([blank, { stopped_on }])).values()].flatMap(
     (alike) => {

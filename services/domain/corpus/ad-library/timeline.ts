@@ -13,11 +13,11 @@ import type {
 import { isBlank } from './ad-content.ts';
 
 /**
- * The timeline of an ad: what the scans of its brand showed of it. Only looks that do not follow from the one before
- * are stored. A complete scan that fully covered the ad's page, but has no look, showed the same as the look before.
+ * Stores only looks that do not follow from the one before. A complete scan without a stored look, which fully covered
+ * the page, showed the same as the look before.
  */
 
-/** Orders scans by time. Scans of the same time are ordered by id (rule 11). */
+/** By time, then by id (rule 11). */
 export const compareScans = (
   a: { readonly observed_at: string; readonly scan_id: string },
   b: { readonly observed_at: string; readonly scan_id: string },
@@ -27,22 +27,16 @@ export const compareScans = (
   return a.scan_id < b.scan_id ? -1 : 1;
 };
 
-/** True when a recorded scan is later than this one in the order of observation. */
+/** In the order of observation. */
 export const isLate = (
   { scan_id, scanned_at }: { readonly scan_id: string; readonly scanned_at: string },
   recorded: readonly { readonly scan_id: string; readonly observed_at: string }[],
 ): boolean => recorded.some((other) => compareScans({ scan_id, observed_at: scanned_at }, other) < 0);
 
-/**
- * Fields that a stored look shows only if it states them. All others stay as they were until another value is shown. Countries
- * stay too: they are only ever added to an ad, so a repetition adds none.
- */
+/** Other fields stay until another value is shown, as do countries, which are only added. */
 const OF_ONE_SCAN = ['stopped_on'] as const;
 
-/**
- * Fields whose last value shown counts. For the other fields, a look that left them blank decides the same as one that
- * repeated them.
- */
+/** Their last value shown counts. For other fields a blank decides the same as a repetition. */
 const BLANKABLE: readonly BlankField[] = [
   'body',
   'title',
@@ -61,31 +55,29 @@ const BLANKABLE: readonly BlankField[] = [
   'branded_content',
 ];
 
-/** Returns the fields that earlier looks showed and this one left blank. Both sides may hold blank values. */
+/** Shown earlier, and left blank now. Both sides may have blank values. */
 export const blankFields = (
   known: Partial<Record<BlankField, unknown>>,
   shown: Partial<Record<BlankField, unknown>>,
 ): readonly BlankField[] => BLANKABLE.filter((field) => !isBlank(known[field]) && isBlank(shown[field]));
 
-/** Returns the fields that the last look which showed the ad left blank. */
 export const blankSince = (looks: readonly AdLook[]): readonly BlankField[] =>
   looks.findLast(({ kind, blank }) => kind !== 'absent' || blank)?.blank ?? [];
 
-/** Returns the cards that the last look with cards showed. */
 export const cardsSince = (looks: readonly AdLook[]): readonly AdCardContent[] =>
   looks.findLast(({ shown }) => !isBlank(shown?.cards))?.shown?.cards ?? [];
 
-/** Returns the stop date that the last look showed; `null` when it showed none, or did not show the ad as ended. */
+/** `null` when it showed none, or the ad as running. */
 export const stopDateSince = (looks: readonly AdLook[]): string | null => {
   const last = looks.at(-1);
   return last?.kind === 'ended' ? (last.shown?.stopped_on ?? null) : null;
 };
 
-/** Maximum looks of an ad. Of more, the two oldest become one. */
+/** Beyond this, the two oldest become one. */
 const LOOKS_MAX = 200;
-/** Number of looks whose characters are not counted. */
+/** Characters of these looks are not counted. */
 const LOOKS_UNCOUNTED = 20;
-/** Maximum JSON characters of the looks in one event, which also holds the content of the ad, and of more looks than those. */
+/** Leaves room for the content of the ad in the same event. */
 const LOOKS_CHARACTERS_MAX = 100_000;
 
 const charactersOf = (looks: readonly AdLook[]): number => JSON.stringify(looks).length;
@@ -93,7 +85,7 @@ const charactersOf = (looks: readonly AdLook[]): number => JSON.stringify(looks)
 const isTooMuch = (looks: readonly AdLook[]): boolean =>
   looks.length > LOOKS_MAX || (looks.length > LOOKS_UNCOUNTED && charactersOf(looks) > LOOKS_CHARACTERS_MAX);
 
-/** Bounds what an ad keeps, such as one whose long text changes with each scan. */
+/** Limits the looks of an ad whose long text changes with each scan. */
 const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
   let kept = looks;
   while (isTooMuch(kept)) {
@@ -106,9 +98,7 @@ const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
   return kept;
 };
 
-/**
- * Returns the looks as an event holds them. Very long texts are left out: a replay then takes the text as unchanged.
- */
+/** Leaves out very long texts: a replay takes them as unchanged. */
 export const looksForEvent = (looks: readonly AdLook[]): readonly AdLook[] => {
   if (charactersOf(looks) <= LOOKS_CHARACTERS_MAX) return looks;
   return looks.map(({ shown, ...look }) => ({
@@ -122,10 +112,7 @@ const lookOf = (look: AdLook, blank: readonly BlankField[]): AdLook => ({
   ...(blank.length > 0 && look.kind !== 'absent' ? { blank } : {}),
 });
 
-/**
- * Adds a look at its place. A second look of the same scan completes the first. If the look does not state its blank
- * fields, they are those of the look before, without the fields that it shows.
- */
+/** A second look of the same scan completes the first. Blank fields default to those of the look before. */
 export const withLook = (looks: readonly AdLook[], look: AdLook): readonly AdLook[] =>
   bounded(insertLook(looks, look));
 
@@ -139,22 +126,21 @@ const insertLook = (looks: readonly AdLook[], look: AdLook): readonly AdLook[] =
   return [...(same ? before.slice(0, -1) : before), merged, ...looks.slice(before.length)];
 };
 
-/** A recorded scan, as the timelines of a brand's ads depend on it. */
 export type LoggedScan = {
   readonly scan_id: string;
   readonly observed_at: string;
   readonly complete: boolean;
   readonly pageIds: ReadonlySet<string>;
-  /** Pages that the scan covered in part only, for this brand. */
+  /** Covered in part only, for this brand. */
   readonly partialPages: ReadonlySet<string>;
-  /** False when the scan is not recorded in the brand's stream. It then shows nothing of the ad by itself. */
+  /** False when outside the brand's stream. It then shows nothing of the ad by itself. */
   readonly recorded: boolean;
 };
 
-/** A time after all others. An ad with this time of its last move has every look stored. */
+/** After all times. An ad that moved then has every look stored. */
 export const END_OF_TIME = '9999';
 
-/** `movedAt`: time of the ad's last move, since which scans imply looks. */
+/** `movedAt`: since the last move, scans imply looks. */
 const carriesOn = (scan: LoggedScan, pageId: string | null, movedAt: string): boolean =>
   scan.observed_at >= movedAt &&
   scan.recorded &&
@@ -163,10 +149,7 @@ const carriesOn = (scan: LoggedScan, pageId: string | null, movedAt: string): bo
   scan.pageIds.has(pageId) &&
   !scan.partialPages.has(pageId);
 
-/**
- * Returns what each scan showed of an ad, by scan id. Expects the scans in the order of observation. `shown` holds all
- * fields that the scan showed, also those that were stored for an earlier look.
- */
+/** By scan id. Expects the scans in the order of observation. `shown` also has fields stored for an earlier look. */
 export const expandLooks = (
   looks: readonly AdLook[],
   scans: readonly LoggedScan[],
@@ -184,7 +167,6 @@ export const expandLooks = (
     if (look) {
       kind = look.kind;
       own = pick(look.shown ?? {}, OF_ONE_SCAN);
-      // An absence has fields only if it stands for older looks too; see `bounded`.
       shown = { ...shown, ...omitBy(omit(look.shown ?? {}, OF_ONE_SCAN), (value) => value === null) };
       if (kind !== 'absent' || look.blank) blank = look.blank ?? [];
     } else if (kind === null || !carriesOn(scan, shown.page_id ?? null, movedAt)) continue;
@@ -198,10 +180,7 @@ export const expandLooks = (
   return expanded;
 };
 
-/**
- * Returns the last of the scans that showed the field of an ad non-blank; `undefined` when none did. It is the last one for
- * which `expandLooks` has the field. Expects the scans in the order of observation.
- */
+/** `undefined` when no scan showed the field non-blank. Expects the scans in the order of observation. */
 export const lastShowing = <Scan extends LoggedScan>(
   looks: readonly AdLook[],
   scans: readonly Scan[],
@@ -228,7 +207,7 @@ const differingFields = (before: ShownFields, after: ShownFields): ShownFields =
     ),
   );
 
-/** Returns the looks that must be stored so that `expandLooks` returns the same. */
+/** `expandLooks` returns the same from these. */
 export const compactLooks = (
   expanded: ReadonlyMap<string, AdLook>,
   scans: readonly LoggedScan[],

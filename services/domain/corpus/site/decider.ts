@@ -6,18 +6,10 @@ import { inGroups, isGone, type SiteSighting } from './sighting.ts';
 import type { SiteState } from './state.ts';
 import { splitTestEvents } from './split-tests.ts';
 
-/**
- * Aggregate site, stream `site-<domain>`: the tools and split tests of one site, scan by scan.
- * Parts, in order: state and evolve (`state.ts`), decision (`recordSiteScan`, with `split-tests.ts` and `late-scan.ts`).
- *
- * Absent is not gone: a tool is gone when two complete scans at least 20 hours apart both miss it. The tools of the
- * first complete scan are a baseline. A late scan is decided at its own time, and corrects the tools that it changes.
- */
+/** Collectors list tools for split tests under this category, in lower case. */
 
-/** Category, in lower case, under which collectors list tools for split tests. */
 const SPLIT_TESTING_CATEGORY = 'a/b testing';
 
-/** Returns the tools of the scan without duplicates, with blanks filled from the existing tools. */
 const scannedTools = (scan: SiteScan, state: SiteState): readonly SiteTool[] => {
   const forSplitTests = new Set(scan.split_test_tools.map(({ slug }) => slug));
   const tools = new Map<string, SiteTool>();
@@ -84,7 +76,6 @@ const toolEvents = (
   ];
 };
 
-/** Returns events about split-testing tools that became readable or unreadable. */
 const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
   const now = new Map(scan.split_test_tools.map(({ slug, readable }) => [slug, readable]));
   const tools = [...now].flatMap(([slug, readable]) =>
@@ -93,7 +84,7 @@ const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): Site
   return inGroups(tools, (group) => ({ type: 'SplitTestToolsRead', data: { ...at, tools: group } }));
 };
 
-/** Records a scan of the site. A repeated scan records nothing. */
+/** A tool is gone when complete scans at least 20 hours apart both miss it. A repeated scan records nothing. */
 export const recordSiteScan =
   (scan: SiteScan) =>
   (state: SiteState): SiteEvent[] => {

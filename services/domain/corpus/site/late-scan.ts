@@ -13,9 +13,7 @@ import {
 } from './standing.ts';
 import type { SiteState } from './state.ts';
 
-/** Late scans of a site (rules 4 and 11): one is decided at its own time, and corrects the tools that it changes. */
-
-/** True for a scan that precedes the last one in the order of observation, and for the last one itself. */
+/** Also for the last scan itself. */
 export const isLate = (scan: SiteScan, { history }: SiteState): boolean => {
   const last = history.scans.at(-1);
   return last !== undefined && compareScans(scan, last) <= 0;
@@ -26,7 +24,7 @@ const isSame = (one: ToolStanding | undefined, other: ToolStanding): boolean =>
   one.missing_since === other.missing_since &&
   one.detected_at === other.detected_at;
 
-/** Returns the description of a tool with that of the late scan: it is kept if a later scan showed the tool. */
+/** The description stays if a later scan showed the tool. */
 const describedBy = (found: SiteTool, existing: SiteTool | undefined, isNewest: boolean): SiteTool => {
   if (existing === undefined) return found;
   const [newer, older] = isNewest ? [found, existing] : [existing, found];
@@ -64,10 +62,7 @@ const correctedTools = (
   });
 };
 
-/**
- * Records a scan that precedes the last one. A repeated scan, or one of more than `LATE_SITE_DAYS_MAX` before the last,
- * records nothing. Its split tests are history: they change no test.
- */
+/** A repeated or very old scan records nothing. Its split tests are history: they change no test (rules 4, 11). */
 export const recordLateScan = (
   scan: SiteScan,
   at: SiteSighting,

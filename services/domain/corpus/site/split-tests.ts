@@ -6,26 +6,23 @@ import { inGroups, isGone, type SiteSighting } from './sighting.ts';
 import type { SplitTestState, SiteState } from './state.ts';
 import { redactResults } from './redact-results.ts';
 
-/** Events about the split tests that a site's tools are configured to run; part of the decision `recordSiteScan`. */
-
-/** Returns the identity of a test. Its id follows from the tool's own id, which may hold an amount and is redacted. */
 const keyOf = (domain: string, { tool, test_id }: ObservedSplitTest): SplitTestKey => ({
   id: derivedId('split test', `${domain}|${tool}|${test_id}`),
   tool,
   test_id: redactStatedAmounts(test_id),
 });
 
-/** Returns the page without the query of its URL: a query may hold amounts and does not select another page. */
+/** Drops the query, which may have amounts and does not select another page. */
 const toPage = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
   const { origin, pathname } = new URL(url);
   return { url: `${origin}${pathname}`, match };
 };
 
-/** Returns the name of the test or of one of its arms as it may be served, without amounts and results. */
+/** Without amounts and results. */
 const redactName = (name: string, { type, name: nameOfTest }: ObservedSplitTest): string =>
   redactResults(redactAmounts(name, type, nameOfTest));
 
-/** Returns the observed details of a test, with blanks filled from the existing details. */
+/** Blanks are filled from the existing details. */
 const detailsOf = (
   observedTest: ObservedSplitTest,
   existing: SplitTestDetails | undefined,
@@ -59,10 +56,7 @@ const changesOf = (from: SplitTestDetails, to: SplitTestDetails): Partial<SplitT
 
 const ENDED_BY_ABSENCE = { state: 'ended', state_basis: 'absence' } as const;
 
-/**
- * Returns existing tests that the scan did not show. `missed`: absent for the first time. `ended`: absent for long
- * enough, or their tool is gone from the site. Absence counts only when the scan is complete and could read the tool.
- */
+/** `missed`: absent for the first time. Absence counts only when the scan is complete and could read the tool. */
 const findAbsentTests = (
   scan: SiteScan,
   state: SiteState,
@@ -82,7 +76,6 @@ const findAbsentTests = (
   };
 };
 
-/** Returns the events about split tests. `goneTools`: slugs of tools that this scan found gone. */
 export const splitTestEvents = (
   scan: SiteScan,
   at: SiteSighting,

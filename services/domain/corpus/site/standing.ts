@@ -2,17 +2,16 @@ import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { isGone } from './sighting.ts';
 
-/** The rules by which scans of a site, in the order of observation, decide where its tools stand (rule 11). */
+/** Decided from scans in the order of observation (rule 11). */
 
 export type ToolStanding = {
   readonly present: boolean;
   readonly missing_since: string | null;
-  /** Time of the scan that found the tool first, or first after it was gone. */
   readonly detected_at: string;
 };
 export type ToolStandings = ReadonlyMap<string, ToolStanding>;
 
-/** A recorded scan. `shown`: slugs of the tools that it found. */
+/** `shown`: slugs of the tools that it found. */
 export type RecordedScan = {
   readonly observed_at: string;
   readonly collector: string;
@@ -21,17 +20,15 @@ export type RecordedScan = {
 };
 type ScanKey = Pick<RecordedScan, 'observed_at' | 'collector'>;
 
-/** Days before the newest scan within which a late scan is decided at its own time. An older one is history. */
+/** Before the newest scan. An older scan is history. */
 export const LATE_SITE_DAYS_MAX = 60;
 
-/** Compares scans by time, and scans of the same time by collector. */
 export const compareScans = (one: ScanKey, other: ScanKey): number => {
   if (one.observed_at !== other.observed_at) return one.observed_at < other.observed_at ? -1 : 1;
   if (one.collector === other.collector) return 0;
   return one.collector < other.collector ? -1 : 1;
 };
 
-/** Returns the standings after one more scan. */
 export const standingsAfter = (standings: ToolStandings, scan: RecordedScan): ToolStandings => {
   const { observed_at, complete, shown } = scan;
   const after = new Map(standings);
@@ -52,15 +49,10 @@ export const standingsAfter = (standings: ToolStandings, scan: RecordedScan): To
   return after;
 };
 
-/** The recorded scans of the last days, in order, and where the tools stood before them. */
 export type ScanHistory = { readonly before: ToolStandings; readonly scans: readonly RecordedScan[] };
 
 export const NO_HISTORY: ScanHistory = { before: new Map(), scans: [] };
 
-/**
- * Returns the history with a scan at its own place. Scans that no late scan can precede any more are folded. Scans mostly
- * show the same tools as the one before, and share its list.
- */
 export const withScan = ({ before, scans }: ScanHistory, scan: RecordedScan): ScanHistory => {
   const last = scans.findLastIndex((other) => compareScans(other, scan) < 0);
   const shownBefore = scans[last]?.shown ?? [];
@@ -71,7 +63,7 @@ export const withScan = ({ before, scans }: ScanHistory, scan: RecordedScan): Sc
   return { before: all.slice(0, kept).reduce(standingsAfter, before), scans: all.slice(kept) };
 };
 
-/** Returns the time before which a scan is history; an empty text before the first scan. */
+/** An empty text before the first scan. */
 export const oldestOf = (scans: readonly RecordedScan[]): string => {
   const newest = scans.at(-1)?.observed_at;
   return newest === undefined ? '' : new Date(Date.parse(newest) - LATE_SITE_DAYS_MAX * DAY_MS).toISOString();

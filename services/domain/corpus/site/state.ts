@@ -8,8 +8,6 @@ import type {
 import type { Decider } from '#domain/decider.ts';
 import { NO_HISTORY, type ScanHistory, withScan } from './standing.ts';
 
-/** State and evolve of the site: its tools and split tests as last observed. See `decider.ts` for the aggregate. */
-
 export type ToolState = {
   readonly tool: SiteTool;
   readonly present: boolean;
@@ -22,20 +20,15 @@ export type SplitTestState = {
 };
 
 export type SiteState = {
-  /** By slug. */
   readonly tools: ReadonlyMap<string, ToolState>;
-  /** By slug: true when the last scan that showed the tool could read it. */
+  /** By slug: the last scan that showed the tool could read it. */
   readonly readable: ReadonlyMap<string, boolean>;
-  /** Slugs of tools that some scan could read. */
   readonly read: ReadonlySet<string>;
-  /** By id. */
   readonly tests: ReadonlyMap<string, SplitTestState>;
   readonly scanned_at: string | null;
-  /** Time of the last complete scan. */
   readonly completed_at: string | null;
   /** The scans among which a late one is decided. */
   readonly history: ScanHistory;
-  /** Slugs of the tools in the events of the scan that is not closed yet, and its time. */
   readonly open: { readonly observed_at: string; readonly slugs: readonly string[] };
 };
 
@@ -50,7 +43,7 @@ const initial: SiteState = {
   open: { observed_at: '', slugs: [] },
 };
 
-/** Returns a copy of the map with the entries of the keys changed. Keys that the map does not have are ignored. */
+/** Ignores keys that the map does not have. */
 const updateEntries = <Value>(
   map: ReadonlyMap<string, Value>,
   keys: readonly string[],
@@ -81,8 +74,8 @@ const withOpen = (state: SiteState, event: SiteEvent): SiteState => {
 };
 
 /**
- * Returns the tools that a scan showed. A complete scan showed all tools that are not missing after it. Incomplete scans of
- * older releases recorded only the tools that they changed.
+ * A complete scan showed all tools not missing after it. Older releases recorded only changed tools of incomplete
+ * scans.
  */
 const shownBy = ({ data }: SiteScanRecorded, { tools, open }: SiteState): readonly string[] => {
   if (data.shown !== undefined) return data.shown;

@@ -8,12 +8,10 @@ import type {
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, ObservedVariant } from '#contracts/observations/storefront-scan.ts';
 
-/** Comparison of a product on a scanned page with its recorded state. A blank changes nothing. */
-
 const toUtc = (timestamp: string | null): string | null =>
   timestamp === null ? null : new Date(timestamp).toISOString();
 
-/** True for equal amounts: `52.0` and `52.00` are the same price. */
+/** `52.0` and `52.00` are the same price. */
 const isSamePrice = (one: string | null, other: string | null): boolean =>
   one === other || (one !== null && other !== null && Number(one) === Number(other));
 
@@ -44,11 +42,10 @@ const detailsOf = (observed: ObservedProduct, existing: Product | undefined): Pr
   image_url: orExisting(observed.image_url, existing?.image_url ?? null),
 });
 
-/** Returns the variants without duplicates; the first one of an id counts. */
+/** The first one of an id counts. */
 const distinctVariants = (variants: readonly ObservedVariant[]): readonly ObservedVariant[] =>
   [...new Map(variants.toReversed().map((variant) => [variant.id, variant])).values()].toReversed();
 
-/** Returns the product as observed, with blanks filled from the existing product. */
 export const productOf = (observed: ObservedProduct, existing?: Product): Product => {
   const variants = new Map(existing?.variants.map((variant) => [variant.variant_id, variant]));
   return {
@@ -72,7 +69,7 @@ const variantChange = (from: ProductVariant, to: ProductVariant): VariantChange 
   };
 };
 
-/** Returns the direction in which prices moved; `null` when none did. */
+/** `null` when no price moved. */
 const priceMoveOf = (changes: readonly VariantChange[]): PriceMove | null => {
   let fell = false;
   let rose = false;
@@ -85,20 +82,14 @@ const priceMoveOf = (changes: readonly VariantChange[]): PriceMove | null => {
   return fell ? 'cheaper' : rose ? 'dearer' : null;
 };
 
-/**
- * True when the change of a variant is news. A filled blank is not news, nor is a price in another currency. A
- * compare-at price that appears or disappears is news, because having none is a state of its own.
- */
+/** Filled blanks and prices in another currency are not news. A compare-at price that appears or disappears is. */
 const isVariantNews = (change: VariantChange, currencyChanged: boolean): boolean => {
   const { title, sku, price, compare_at_price, available } = change;
   if ([title, sku, available].some((moved) => moved && moved.from !== null)) return true;
   return !currencyChanged && (compare_at_price !== undefined || (price !== undefined && price.from !== null));
 };
 
-/**
- * Returns the change from one state of a product to the next; `null` when nothing changed. `currencyChanged`: the scan
- * gives prices in another currency than before, so a different amount is not a price move.
- */
+/** `null` when nothing changed. `currencyChanged`: another currency than before, so amounts are not price moves. */
 export const productChange = (from: Product, to: Product, currencyChanged: boolean): ProductChange | null => {
   const existing = new Map(from.variants.map((variant) => [variant.variant_id, variant]));
   const remaining = new Set(to.variants.map(({ variant_id }) => variant_id));
@@ -143,7 +134,6 @@ const applyVariantChange = (variant: ProductVariant, change: VariantChange | und
         available: moved(change.available, variant.available),
       };
 
-/** Returns the product after a recorded change. */
 export const changedProduct = (product: Product, change: ProductChange): Product => {
   const { details, order, variants_listed } = change;
   const changes = new Map(change.variants_changed.map((one) => [one.variant_id, one]));

@@ -13,21 +13,15 @@ import { productChange, productOf } from './compare-product.ts';
 import { EMPTY_TALLY, storefront, type StorefrontState } from './state.ts';
 
 /**
- * Aggregate storefront, stream `storefront-<domain>`: the public catalogue of one shop, scan by scan.
- * Parts, in order: state and evolve (`state.ts`), decisions (`recordProductSightings`, `recordProductAbsences`,
- * `closeStorefrontScan`). A scan is decided in parts, so that a catalogue of any size needs the memory of one page.
- *
- * The rules are those of library scans (services/domain/README.md): absent is not delisted, the first complete scan is
- * a baseline, blanks overwrite nothing, and a scan older than the last one is history. A scan without any product
- * counts as a failed fetch, even if it claims to be complete: it never delists a whole shop.
+ * As for library scans: absent is not delisted, the first complete scan is a baseline, blanks overwrite nothing, an
+ * older scan is history (services/domain/README.md). Decided in parts, each with the memory of one page.
  */
 
-/** Minimum hours between two complete scans that both miss a product before it is delisted. */
+/** Between two complete scans that both miss a product. */
 export const DELISTED_AFTER_HOURS = 20;
 /** Maximum product ids in one event. */
 const EVENT_IDS_MAX = 5_000;
 
-/** Fields that every event of a storefront scan has. */
 type Sighting = {
   readonly brand_id: string;
   readonly domain: string;
@@ -35,7 +29,6 @@ type Sighting = {
   readonly observed_at: string;
 };
 
-/** Header of a scan whose pages have all arrived. */
 export type StorefrontScan = Pick<
   StorefrontScanEnd,
   'scan_id' | 'domain' | 'scanned_at' | 'currency' | 'collector' | 'pages'
@@ -44,7 +37,7 @@ export type StorefrontScan = Pick<
   readonly claimed_complete: boolean;
 };
 
-/** Returns the header of a scan. A scan without any product is a failed fetch and never complete. */
+/** A scan without any product is a failed fetch and never complete. */
 export const storefrontScanOf = (end: StorefrontScanEnd, products: number): StorefrontScan => ({
   ...end,
   complete: end.complete && products > 0,
@@ -60,14 +53,11 @@ const sightingOf = ({ scan_id, domain, scanned_at }: StorefrontScan): Sighting =
 
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
-/** True for a scan older than the last one: it is history and changes no product. */
+/** History: changes no product. */
 const isLate = ({ scanned_at }: StorefrontScan, state: StorefrontState): boolean =>
   state.scanned_at !== null && scanned_at < state.scanned_at;
 
-/**
- * Returns the events about products that a part of the scan shows: new or returned, changed, and no longer missing. No
- * product may be in two parts.
- */
+/** No product may be in two parts. */
 export const recordProductSightings =
   (scan: StorefrontScan, shown: readonly ObservedProduct[]) =>
   (state: StorefrontState): StorefrontEvent[] => {
@@ -118,10 +108,7 @@ export const recordProductSightings =
     ];
   };
 
-/**
- * Returns the events about products that the scan does not show: missing, or delisted. Only a complete scan has any.
- * No product may be in two parts.
- */
+/** Only a complete scan has any. No product may be in two parts. */
 export const recordProductAbsences =
   (scan: StorefrontScan, absent: readonly string[]) =>
   (state: StorefrontState): StorefrontEvent[] => {
@@ -148,7 +135,7 @@ export const recordProductAbsences =
     ];
   };
 
-/** Closes a scan of which all parts are recorded. `seen`: number of products that it showed. */
+/** Call after all parts are recorded. */
 export const closeStorefrontScan =
   (scan: StorefrontScan, seen: number) =>
   (state: StorefrontState): StorefrontEvent[] => {
@@ -177,10 +164,7 @@ export const closeStorefrontScan =
     ];
   };
 
-/**
- * Records a scan in one part, on a state that holds all products of the shop. It may be decided again after an
- * interruption at any event.
- */
+/** For a state with all products. Safe to repeat after an interruption at any event. */
 export const recordStorefrontScan =
   (end: StorefrontScanEnd, products: readonly ObservedProduct[]) =>
   (state: StorefrontState): StorefrontEvent[] => {

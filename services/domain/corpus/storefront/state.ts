@@ -8,16 +8,13 @@ import type { Decider } from '#domain/decider.ts';
 import { PersistentMap } from '#domain/persistent-map.ts';
 import { changedProduct } from './compare-product.ts';
 
-/** State and evolve of the storefront: its products as last observed. See `decider.ts` for the aggregate. */
-
-/** One product as recorded so far. */
 export type ProductState = {
   readonly product: Product;
   readonly listed: boolean;
   readonly missing_since: string | null;
 };
 
-/** Counts of the events of a scan that is not closed yet. */
+/** Counts of a scan that is not closed yet. */
 export type Tally = Omit<StorefrontTotals, 'seen' | 'products' | 'missing'>;
 export const EMPTY_TALLY: Tally = {
   baseline: 0,
@@ -30,18 +27,13 @@ export const EMPTY_TALLY: Tally = {
   mixed: 0,
 };
 
-/**
- * The part of a shop that a decision needs: counters over all products, and the products that it touches. A fold of
- * the whole stream holds all products; the state store of ingest loads only those of one part of a scan.
- */
+/** Counters over all products, and only the products that a decision needs. A fold of the whole stream has all. */
 export type StorefrontState = {
   readonly products: ReadonlyMap<string, ProductState>;
-  /** Products in the catalogue, missing ones included. */
   readonly listed: number;
   readonly missing: number;
   readonly scans: PersistentMap<true>;
   readonly scanned_at: string | null;
-  /** Time of the last complete scan. */
   readonly completed_at: string | null;
   readonly currency: string | null;
   readonly open: { readonly scan_id: string; readonly tally: Tally };
@@ -95,10 +87,7 @@ const withTally = (state: StorefrontState, event: StorefrontEvent): StorefrontSt
 const isListed = (product: ProductState | undefined): number => (product?.listed ? 1 : 0);
 const isMissing = (product: ProductState | undefined): number => (product?.missing_since ? 1 : 0);
 
-/**
- * Returns the state with some products changed. It copies the map once per event: an event holds many products, so one
- * copy costs less than a persistent map with a new version per product.
- */
+/** Copies the map once per event: with many products that costs less than a persistent map. */
 const withProducts = (
   state: StorefrontState,
   changed: Iterable<readonly [string, ProductState]>,

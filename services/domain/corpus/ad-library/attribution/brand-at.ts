@@ -3,12 +3,9 @@ import { destinationDomains } from '#contracts/values/links/ad-destination.ts';
 import { isBlank } from '../ad-content.ts';
 import { compareScans, END_OF_TIME } from '../timeline.ts';
 
-/** To which brand an ad belongs, by the links and domains known at a time (rule 10). */
-
-/** Id that stands for an observation which is not a scan. It precedes all scans of the same time. */
+/** Stands for an observation which is not a scan. It precedes all scans of the same time. */
 export const NO_SCAN = '00000000-0000-0000-0000-000000000000';
 
-/** A link between a page and a brand as observed at a time, or its end. */
 export type KnownLink = {
   readonly brand_id: string;
   readonly observed_at: string;
@@ -16,34 +13,26 @@ export type KnownLink = {
   readonly confidence: number;
 };
 
-/** Links of pages and registrations of domains, with the times at which they were observed. */
 export type KnownBrands = {
-  /** The links of each page, in the order of observation. */
   readonly links: ReadonlyMap<string, readonly KnownLink[]>;
-  /** By which scan, or other observation, each domain became that of a brand. */
   readonly registrations: ReadonlyMap<string, BrandSince>;
 };
 
-/** Holds what the brand of an ad depends on. */
 export type Attributable = {
-  /** Domains to which the destination may belong, the longest first; see `domainsOf`. */
   readonly domains: readonly string[];
   readonly page_id: string | null;
-  /** The brand that the first scan of the ad was made for. */
   readonly scannedFor: string;
 };
 
-/** A place in the order of observation. */
 export type Moment = { readonly observed_at: string; readonly scan_id: string };
 
-/** The moment after all that is recorded. */
 export const NOW: Moment = { observed_at: END_OF_TIME, scan_id: NO_SCAN };
 
-/** Returns the domains to which a destination may belong, the longest first: its host and the domains above it. */
+/** Host and the domains above it, the longest first. */
 export const domainsOf = (link: string | null): readonly string[] =>
   link === null || isBlank(link) ? [] : destinationDomains(link);
 
-/** Returns the brand to which the page was linked at a time with the highest confidence. */
+/** The link with the highest confidence at that time counts. */
 const linkedBrand = (links: readonly KnownLink[], time: string): string | undefined => {
   const last = new Map<string, KnownLink>();
   for (const link of links) if (link.observed_at <= time) last.set(link.brand_id, link);
@@ -53,10 +42,7 @@ const linkedBrand = (links: readonly KnownLink[], time: string): string | undefi
   return best?.brand_id;
 };
 
-/**
- * Returns the brand of an ad by what was known at a moment: the brand with the longest domain that the destination belongs
- * to, else the brand that the page was linked to with the highest confidence, else the brand of the first scan.
- */
+/** Precedence: longest domain of the destination, linked page with the highest confidence, first scan (rule 10). */
 export const brandAt = (
   { domains, page_id, scannedFor }: Attributable,
   moment: Moment,
@@ -70,7 +56,7 @@ export const brandAt = (
   return (ofPage && linkedBrand(ofPage, moment.observed_at)) ?? scannedFor;
 };
 
-/** Returns the moments after `since` at which the brand of the ad may have changed, and the present one. */
+/** Moments after `since` at which the brand may have changed, and the present one. */
 export const momentsOf = (
   { domains, page_id }: Attributable,
   since: Moment,

@@ -3,20 +3,16 @@ import type { ExpandedLooks, ReplayScan } from '../replay.ts';
 import { compareScans } from '../timeline.ts';
 import { brandAt, domainsOf, type KnownBrands, NO_SCAN } from './brand-at.ts';
 
-/** The brands of an ad in the order of observation (rule 10). */
-
-/** Holds what decides about the brand of an ad, as shown by one scan. */
 export type Placing = {
   readonly scan_id: string;
   readonly observed_at: string;
   /** The newest destination that is not blank. */
   readonly link_url: string | null;
   readonly page_id: string | null;
-  /** The brand that the first scan of the ad was made for. */
   readonly scannedFor: string;
 };
 
-/** Returns what decides about the ad's brand at each scan that showed it. Expects the scans in the order of observation. */
+/** Expects the scans in the order of observation. */
 export const placingsOf = (looks: ExpandedLooks, scans: readonly ReplayScan[]): readonly Placing[] => {
   const placings: Placing[] = [];
   for (const { scan_id, observed_at, header } of scans) {
@@ -34,13 +30,10 @@ export const placingsOf = (looks: ExpandedLooks, scans: readonly ReplayScan[]): 
   return placings;
 };
 
-/** The brand of an ad since a time. `byScan`: a scan showed the ad then. Otherwise a link or a domain became known. */
+/** `byScan`: a scan showed the ad then. Otherwise a link or a domain became known. */
 export type TimelineEntry = BrandSince & { readonly byScan: boolean };
 
-/**
- * Returns the brands of an ad since its first sighting, by what its scans showed of it and by the links and domains known
- * at each time. What became known at the time of a scan precedes what the scan showed.
- */
+/** By what scans showed and what was known then (rule 10). Knowledge at the time of a scan precedes the scan. */
 export const brandsOverTime = (placings: readonly Placing[], known: KnownBrands): readonly TimelineEntry[] =>
   placings.flatMap((placing, index) => {
     const next = placings[index + 1];
@@ -69,32 +62,31 @@ export const brandsOverTime = (placings: readonly Placing[], known: KnownBrands)
 
 type ScanKey = { readonly scan_id: string; readonly observed_at: string };
 
-/** Returns the brand to which the ad belonged after a scan; `null` before its first sighting. */
+/** `null` before the first sighting. */
 export const brandAfter = (brands: readonly BrandSince[], scan: ScanKey): string | null =>
   brands.findLast((since) => compareScans(since, scan) <= 0)?.brand_id ?? null;
 
-/** Returns the brand to which the ad belonged before a scan showed it, by what was known at the scan. */
+/** Uses what was known at the scan. */
 export const brandBefore = (brands: readonly TimelineEntry[], scan: ScanKey): string | null =>
   brands.findLast((since) => compareScans(since, scan) < (since.byScan ? 0 : 1))?.brand_id ?? null;
 
-/** An ad that belongs to several brands in the course of time, without a late observation and with it. */
 export type SharedAd = {
   readonly before: readonly TimelineEntry[];
   readonly after: readonly TimelineEntry[];
 };
 
-/** True when the ad belongs to the brand all the time, with the late observation and without it. */
+/** At all times, with the late observation and without it. */
 export const isOfOneBrand = ({ before, after }: SharedAd, brandId: string): boolean =>
   [...before, ...after].every((since) => since.brand_id === brandId);
 
-/** Returns the ids of all brands of the ad, with those recorded before, in the order of ids. */
+/** In the order of ids, with brands recorded before. */
 export const brandsOf = (
   { before, after }: SharedAd,
   recorded: readonly string[] | undefined,
 ): readonly string[] =>
   [...new Set([...(recorded ?? []), ...[...before, ...after].map(({ brand_id }) => brand_id)])].toSorted();
 
-/** Returns the changes of the brand, the first included. Of changes of one key, only the last counts. */
+/** Only the last change of one key counts. Includes the first. */
 const changesBy = (
   brands: readonly BrandSince[],
   keyOf: (since: BrandSince) => string,
@@ -106,16 +98,12 @@ const changesBy = (
     })
     .filter(({ brand_id }, index, kept) => brand_id !== kept[index - 1]?.brand_id);
 
-/** Returns the changes of the brand, the first included. */
 export const changesOf = (brands: readonly BrandSince[]): readonly BrandSince[] =>
   changesBy(brands, ({ observed_at, scan_id }) => `${observed_at}|${scan_id}`).map(
     ({ scan_id, observed_at, brand_id }) => ({ scan_id, observed_at, brand_id }),
   );
 
-/**
- * True when the recorded moves of an ad are those that follow from what its scans showed and from what was known then.
- * Otherwise an older release moved the ad, or an observation came too late for another decision.
- */
+/** False when an older release moved the ad, or an observation came too late for another decision. */
 export const areAsShown = (
   recorded: readonly BrandSince[] | undefined,
   owner: string,

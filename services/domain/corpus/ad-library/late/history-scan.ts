@@ -9,17 +9,12 @@ import { correctScan, type ScanHeader } from '../scan.ts';
 import { adsNowOf, type LibraryState } from '../state.ts';
 import { compareScans, END_OF_TIME } from '../timeline.ts';
 
-/** A recorded scan of the brand, as last corrected. */
 export type StatedScan = Pick<ReplayScan, 'scan_id' | 'observed_at' | 'header' | 'totals'> & {
   readonly reliable: boolean;
   readonly noLook: boolean;
 };
 
-/**
- * Closes a scan that is history only (rule 11). The ads that it alone showed count from now on: the newest look of the
- * brand, and what is recorded after it, are corrected. Days before stay as they are. `scans`: the recorded scans in the
- * order of observation. A scan that is already recorded adds no events.
- */
+/** Ads that only this scan showed count from the newest look on (rule 11). A recorded scan adds no events. */
 export const closeHistoryScan =
   (
     scan: ScanHeader,

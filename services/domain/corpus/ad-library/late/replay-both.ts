@@ -15,31 +15,27 @@ import { type AdState, NO_PAGE } from '../state.ts';
 import { compareScans, expandLooks } from '../timeline.ts';
 import { brandAfter, brandBefore, type SharedAd, type TimelineEntry } from '../attribution/brand-timeline.ts';
 
-/** Replay of a late scan's ads in the order of observation, once without the scan and once with it (rule 11). */
+/** Replays a late scan's ads without and with it (rule 11). */
 
 export type LateScan = {
-  /** The late scan, as one of the brand's scans. */
   readonly scan: ReplayScan;
-  /** The other scans that are recorded for the brand or named a page of its ads, in the order of observation. */
+  /** Recorded for the brand, or naming a page of its ads; in the order of observation. */
   readonly scans: readonly ReplayScan[];
-  /** Time of the first ad of each page, in any brand, without the late scan. A brand's id stands for `NO_PAGE`. */
+  /** First ad of each page, in any brand, without the late scan. A brand's id stands for `NO_PAGE`. */
   readonly metAt: ReadonlyMap<string, string>;
-  /** Pages whose ads the late scan showed; `NO_PAGE` for ads without a page. */
+  /** `NO_PAGE` for ads without a page. */
   readonly shownPages: Iterable<string>;
-  /** Moves of ads to and from the brand. */
   readonly moves: readonly BrandMoves[];
-  /** Differences that repeat with the late scan, by scan id (rule 6). Absent: as in `scan` and `scans`. */
+  /** With the late scan, by scan id (rule 6). Absent: as in `scan` and `scans`. */
   readonly differences?: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Returns all scans of the brand with the late one, in the order of observation, as they are with it. */
 export const scansWith = ({ scan, scans, differences }: LateScan): readonly ReplayScan[] =>
   insertScan(scans, scan).map((one) => ({
     ...one,
     differences: differences?.get(one.scan_id) ?? one.differences,
   }));
 
-/** Returns the time of the first ad of each page, with the late scan. */
 export const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, string> => {
   const times = new Map(metAt);
   for (const shown of shownPages) {
@@ -52,14 +48,13 @@ export const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<stri
 
 /** Sums over the ads decided so far, by scan id. */
 export type LateTotals = {
-  /** Ids of the ads. */
   readonly decided: Set<string>;
   readonly before: Map<string, Contribution>;
   readonly after: Map<string, Contribution>;
-  /** Complete scans that named a page on which an ad was live: without the late scan, and with it. */
+  /** Complete scans that named the page of a live ad, without the late scan and with it. */
   readonly wasConcerned: Set<string>;
   readonly concerned: Set<string>;
-  /** Shown ads that belong to several brands, of those that belong to this one: without the late scan, and with it. */
+  /** Shown ads of several brands that belong to this one, without the late scan and with it. */
   readonly seenBefore: Map<string, number>;
   readonly seenAfter: Map<string, number>;
 };
@@ -75,9 +70,8 @@ export const emptyLateTotals = (): LateTotals => ({
 });
 
 /**
- * Returns the looks of an ad with what the late scan showed. A complete scan of the ad's page that did not show the
- * ad is an absence. If the late scan showed the ad, so are the scans after it that have no look of the ad, until one shows it:
- * those of an ad that was not known yet, or had ended, need not be in the brand's stream.
+ * A complete scan of the page without the ad is an absence. So are scans elsewhere after the late look, until one shows
+ * it.
  */
 const withLateLook = (
   { scan, scans }: LateScan,
@@ -107,18 +101,18 @@ const withLateLook = (
   return updated;
 };
 
-/** Ads of this part that belong to several brands in the course of time. */
+/** Ads of several brands in the course of time. */
 export type SharedAds = {
   readonly ads: ReadonlyMap<string, SharedAd>;
-  /** The shared ads that another brand's stream holds or will start. They are counted here, and corrected there. */
+  /** Another brand's stream has these or will start them: counted here, corrected there. */
   readonly foreign: ReadonlyMap<string, AdState | undefined>;
-  /** Ads whose moves do not follow from what their scans showed. They are not decided again. */
+  /** Their moves do not follow from their scans, so they are not decided again. */
   readonly unsettled: ReadonlySet<string>;
 };
 
 export const NO_SHARED_ADS: SharedAds = { ads: new Map(), foreign: new Map(), unsettled: new Set() };
 
-/** Returns the looks of an ad without the late scan and with it. */
+/** Without the late scan and with it. */
 export const looksOfAd = (late: LateScan, ad: AdState | undefined, shown: ObservedAd | undefined) => {
   const all = insertScan(late.scans, late.scan);
   // An ad that was corrected before an interruption has the look already.
@@ -127,7 +121,6 @@ export const looksOfAd = (late: LateScan, ad: AdState | undefined, shown: Observ
   return { before, after: withLateLook(late, before, ad?.page_id ?? shown?.page_id ?? null, shown) };
 };
 
-/** Adds what an ad of several brands accounts for at the scans at which it belonged to the brand. */
 const addShared = (
   brandId: string,
   scans: readonly ReplayScan[],
@@ -152,7 +145,7 @@ const addShared = (
   addContributions(sums.contributions, own);
 };
 
-/** Replays ads without the late scan and with it, and adds to `totals`. An ad of several brands is replayed by itself. */
+/** Adds to `totals`. An ad of several brands is replayed by itself. */
 export const replayBoth = (
   late: LateScan,
   looks: {

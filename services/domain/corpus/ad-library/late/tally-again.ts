@@ -14,16 +14,13 @@ import {
   type SharedAds,
 } from './replay-both.ts';
 
-/** Differences of collectors in the late scan and in those after it, found again in the order of observation (rules 6, 11). */
+/** Differences of collectors, found again in the order of observation (rules 6, 11). */
 
-/**
- * True when several collectors scanned for the brand, so that differences may be a collector's. A late observation that is not a
- * scan has the collector `''`.
- */
+/** Only then may differences be a collector's. A late observation that is not a scan has the collector `''`. */
 export const hasSeveralCollectors = ({ scan, scans }: LateScan): boolean =>
   new Set([scan, ...scans].map(({ header }) => header.collector).filter((name) => name !== '')).size > 1;
 
-/** Adds some ads of the brand to the tallies of all scans, as they are with the late scan. */
+/** Counts the ads as they are with the late scan. */
 export const tallyAgain =
   (
     late: LateScan,
@@ -54,10 +51,7 @@ export const tallyAgain =
     replayAds(all, plain, met, tallies);
   };
 
-/**
- * Returns the differences that repeat in the late scan, and those of the scans after it that are other than recorded, by
- * scan id. Expects the tallies of all ads of the brand.
- */
+/** Includes later scans whose differences are other than recorded. Expects the tallies of all ads of the brand. */
 export const differencesWith = (
   late: LateScan,
   tallies: ScanTallies,
