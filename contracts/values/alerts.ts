@@ -1,25 +1,17 @@
 import { z } from 'zod';
 
-/** Enums of alert rules and deliveries, shared by events, resources and payloads (specification, part "Events"). */
-
-/**
- * Trigger of a rule. `page_changes`: changed links and newly linked pages. `activity`: the signals listed in
- * `ACTIVITY_KINDS`.
- */
+/** `page_changes`: changed links and newly linked pages. `activity`: the signals in `ACTIVITY_KINDS`. */
 export const AlertTrigger = z.enum(['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']);
 export type AlertTrigger = z.infer<typeof AlertTrigger>;
 
-/** Cadence of a rule: immediately for each batch of events, or one digest per UTC day or ISO week. */
+/** Immediately per batch of events, or one digest per UTC day or ISO week. */
 export const AlertCadence = z.enum(['instant', 'daily', 'weekly']);
 export type AlertCadence = z.infer<typeof AlertCadence>;
 
 export const AlertChannel = z.enum(['email', 'webhook', 'chat']);
 export type AlertChannel = z.infer<typeof AlertChannel>;
 
-/**
- * Channels that send to a member's own endpoint. Unlike these, e-mail is sent by the service's own server and is
- * never suspended.
- */
+/** Channels to a member's own endpoint. The service's own server sends e-mail, which is never suspended. */
 export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']);
 export type EndpointChannel = z.infer<typeof EndpointChannel>;
 
@@ -27,12 +19,10 @@ export type EndpointChannel = z.infer<typeof EndpointChannel>;
 export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
-/** Reason why an attempt failed: the step that failed, or the receiver's status (`http`). */
+/** The step that failed, or the receiver's status (`http`). */
 export const FailureClass = z.enum(['timeout', 'connection', 'dns', 'tls', 'http', 'blocked_target']);
 export type FailureClass = z.infer<typeof FailureClass>;
 
-/**
- * Cause of a delivery: a match, a digest of a period, the `test` operation, or a notice from the service itself.
- */
+/** A match, a digest, the `test` operation, or a notice from the service itself. */
 export const DeliveryKind = z.enum(['alert', 'digest', 'test', 'notice']);
 export type DeliveryKind = z.infer<typeof DeliveryKind>;

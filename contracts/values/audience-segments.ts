@@ -1,19 +1,15 @@
 import type { Demographics } from '../events/corpus/traffic.ts';
 
-/** A site belongs to a segment if the groups in `of` together make up at least `shareMin` of its visitors. */
+/** The groups in `of` together make up at least `shareMin` of a site's visitors. */
 export type SegmentRule = {
   readonly of: readonly (keyof Demographics)[];
   readonly shareMin: number;
   readonly description: string;
 };
 
-/** Smallest share that counts as a majority. */
 const MAJORITY = 0.5001;
 
-/**
- * The closed list of audience segments. A site may belong to several or to none. A group without a share from the
- * provider counts as 0.
- */
+/** Closed list. A group without a share from the provider counts as 0. */
 export const AUDIENCE_SEGMENTS = {
   'majority-female': { of: ['female'], shareMin: MAJORITY, description: 'more than half are women' },
   'majority-male': { of: ['male'], shareMin: MAJORITY, description: 'more than half are men' },
@@ -46,10 +42,9 @@ export type AudienceSegment = keyof typeof AUDIENCE_SEGMENTS;
 export const isAudienceSegment = (text: string): text is AudienceSegment =>
   Object.hasOwn(AUDIENCE_SEGMENTS, text);
 
-/** Decimal places to which sums of shares are rounded, to remove floating-point errors. */
 const SHARE_DIGITS = 6;
 
-/** Returns the segments for these demographics, in the order of the list. */
+/** In the order of the list. */
 export const segmentsOf = (demographics: Demographics): readonly AudienceSegment[] =>
   (Object.keys(AUDIENCE_SEGMENTS) as AudienceSegment[]).filter((segment) => {
     const { of, shareMin }: SegmentRule = AUDIENCE_SEGMENTS[segment];

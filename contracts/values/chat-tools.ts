@@ -1,7 +1,4 @@
-/**
- * Chat tools whose incoming webhooks alerts are sent to. `address` is what the addresses of a tool look like, for people;
- * `pattern` recognises host and path of one. Mattermost and Rocket.Chat run on hosts of their own, so their paths tell.
- */
+/** `address` is for people. Mattermost and Rocket.Chat run on their own hosts, so paths identify them. */
 const TOOLS = {
   slack: {
     name: 'Slack',
@@ -39,11 +36,9 @@ const TOOLS = {
 export type ChatTool = keyof typeof TOOLS;
 export const CHAT_TOOLS = Object.keys(TOOLS) as readonly ChatTool[];
 
-/** Names each tool with its addresses, for documentation and refusals. */
 export const CHAT_TOOLS_NAMED = Object.values(TOOLS)
   .map(({ name, address }) => `${name} (${address})`)
   .join(', ');
 
-/** Returns the tool that an address belongs to; `null` when it is none of them. */
 export const chatToolOf = ({ hostname, pathname }: URL): ChatTool | null =>
   CHAT_TOOLS.find((tool) => TOOLS[tool].pattern.test(hostname + pathname)) ?? null;

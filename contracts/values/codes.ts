@@ -1,11 +1,6 @@
 /**
- * Codes of platforms, languages and countries, and the labels of buttons, with the spellings that exports have. A function
- * returns the code of a text, and `null` for a text that is none.
- */
-
-/**
- * Platforms of the library, as its API names them in lower case (`publisher_platforms` in the reference of the Ad Library
- * API), each with other names that the network has given to it.
+ * Lower-case names of the library's API (`publisher_platforms` in the reference of the Ad Library API), each with the
+ * network's other names.
  */
 const PLATFORMS: { readonly [code: string]: readonly string[] } = {
   facebook: ['fb'],
@@ -20,7 +15,6 @@ const PLATFORM_CODES = new Map(
   Object.entries(PLATFORMS).flatMap(([code, names]) => [code, ...names].map((name) => [name, code])),
 );
 
-/** Returns the code of a platform: `Audience Network` is `audience_network`. */
 export const platformCode = (text: string): string | null =>
   PLATFORM_CODES.get(
     text
@@ -29,9 +23,8 @@ export const platformCode = (text: string): string | null =>
       .replaceAll(/[\s_-]+/g, '_'),
   ) ?? null;
 
-/** Maximum texts whose code is kept. */
+/** Caches codes of this many texts. */
 const REMEMBERED_MAX = 10_000;
-/** Keeps the codes of texts, because a look-up in the CLDR is slow. */
 function remembered(codeOf: (text: string) => string | null): (text: string) => string | null {
   const codes = new Map<string, string | null>();
   return (text) => {
@@ -44,23 +37,22 @@ function remembered(codeOf: (text: string) => string | null): (text: string) => 
 }
 
 /**
- * Language codes of the network that ISO 639 does not have or uses otherwise, from its list of locales
- * (https://www.facebook.com/translations/FacebookLocales.xml) and the `content_languages` of the library's search.
+ * Codes that ISO 639 lacks or uses otherwise: the network's locales
+ * (https://www.facebook.com/translations/FacebookLocales.xml) and `content_languages` of the library's search.
  */
 const NETWORK_LANGUAGES: ReadonlySet<string> = new Set(
   'bl bp bv cb ci ck cx dr eh em fv gx ns qb qc qe qk qr qs qt qv qz sy sz tz'.split(' '),
 );
-/** Names of languages and countries in English, from the Unicode CLDR. */
+/** In English, from the Unicode CLDR. */
 const NAMES = {
   language: new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' }),
   region: new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }),
 } as const;
-/** Codes of the CLDR's regions that are no countries: unions, outlying areas, tests, the unknown region. */
+/** Regions of the CLDR that are not countries: unions, outlying areas, tests, the unknown region. */
 const NO_COUNTRIES: ReadonlySet<string> = new Set('EU EZ UN QO XA XB ZZ'.split(' '));
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('');
 const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`));
-/** Returns a map from the English names, in lower case, to codes of two letters. Of several codes, the current one. */
 const codesByName = (type: keyof typeof NAMES): ReadonlyMap<string, string> =>
   new Map(
     PAIRS.flatMap((pair) => {
@@ -84,9 +76,7 @@ const localeOf = (tag: string): Intl.Locale | null => {
   }
 };
 
-/**
- * Returns the code of a language, in lower case: of ISO 639, as short as possible, or of the network. A locale gives its language (`en_US` is `en`), and an English name its code (`German` is `de`).
- */
+/** ISO 639, as short as possible, or the network's code. Also of a locale (`en_US` is `en`) or an English name. */
 export const languageCode = remembered((text) => {
   const tag = text.trim().replaceAll('_', '-');
   const code = tag.toLowerCase().split('-', 1)[0] ?? '';
@@ -100,10 +90,7 @@ export const languageCode = remembered((text) => {
 /** Names of countries that are used like codes. */
 const COUNTRY_ALIASES: { readonly [name: string]: string } = { UK: 'GB', USA: 'US' };
 
-/**
- * Returns the ISO 3166-1 code of a country, and `null` for one that ISO withdrew. An English name gives its code (`Germany`
- * is `DE`).
- */
+/** ISO 3166-1, also from an English name (`Germany` is `DE`). `null` for a code that ISO withdrew. */
 export const countryCode = remembered((text) => {
   const name = text.trim();
   const code = COUNTRY_ALIASES[name.toUpperCase()] ?? name.toUpperCase();
@@ -112,7 +99,7 @@ export const countryCode = remembered((text) => {
   return (code.length > 2 || known === code) && NAMES.region.of(known) !== undefined ? known : null;
 });
 
-/** Button labels of the library by their lower-case form, because collectors capitalize them differently. */
+/** By lower-case form, because collectors capitalize them differently. */
 const BUTTON_LABELS = new Map(
   [
     'Apply now',
@@ -151,6 +138,6 @@ const BUTTON_LABELS = new Map(
     'WhatsApp',
   ].map((label) => [label.toLowerCase(), label]),
 );
-/** Returns a button label in the library's capitalization, also of its code (`SHOP_NOW`). `null` for another text. */
+/** In the library's capitalization, also of a code (`SHOP_NOW`). `null` for another text. */
 export const buttonLabel = (text: string): string | null =>
   BUTTON_LABELS.get(text.toLowerCase().replaceAll('_', ' ')) ?? null;

@@ -1,25 +1,20 @@
 import { z } from 'zod';
 import { LibraryId, Uuid } from './primitives.ts';
 
-/**
- * Types of corpus objects that a workspace can collect, save and annotate. Keys are not checked for existence. An
- * object that the service does not know yet can be saved, and stays saved after it disappears.
- */
+/** Keys are not checked for existence: an unknown object can be saved, and stays after it disappears. */
 export const ITEM_TYPES = ['ad', 'brand', 'creative', 'creative_record', 'page'] as const;
 export type ItemType = (typeof ITEM_TYPES)[number];
 
-/** A corpus object, identified by type and key. UUIDs are lower case. */
 export type Item = { readonly item_type: ItemType; readonly item_key: string };
 
 export const ITEM_KEY_MAX_LENGTH = 128;
 
-/** Lower-cases the UUID, so that upper and lower case name the same object. */
+/** Upper and lower case name the same object. */
 const uuidKey = Uuid.toLowerCase();
 const creativeKey = z
   .string()
   .regex(/^[A-Za-z0-9_-]{10,128}$/, 'a key of 10 to 128 letters, digits, hyphens and underscores');
 
-/** Format of the key for each type. */
 export const ITEM_KEYS = {
   ad: LibraryId,
   brand: uuidKey,
@@ -31,7 +26,6 @@ export const ITEM_KEYS = {
 export const SUBJECT_TYPES = [...ITEM_TYPES, 'collection'] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
-/** Subject of a note: a corpus object or a collection. */
 export type Subject = { readonly subject_type: SubjectType; readonly subject_key: string };
 
 export const SUBJECT_KEYS = { ...ITEM_KEYS, collection: uuidKey } as const satisfies Readonly<
@@ -48,7 +42,6 @@ export const ItemKey = z.string().min(1).max(ITEM_KEY_MAX_LENGTH).meta({ descrip
 const itemOf = <Type extends ItemType>(type: Type) =>
   z.strictObject({ item_type: z.literal(type), item_key: ITEM_KEYS[type] });
 
-/** A corpus object in a request. The format of the key depends on the type. */
 export const ItemReference = z
   .discriminatedUnion('item_type', [
     itemOf('ad'),

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Closed list of signal kinds. A signal says which change was observed at a brand on one day, not its cause. The
- * first three group radar items; the others are activity.
- */
+/** Closed list of observed changes, not causes. The first three group radar items; the others are activity. */
 export const SignalKind = z.enum([
   'ads_started',
   'ads_stopped',
@@ -20,41 +17,33 @@ export const SignalKind = z.enum([
 ]);
 export type SignalKind = z.infer<typeof SignalKind>;
 
-/** Kinds that fire the trigger `activity` of alert rules. */
+/** They fire the trigger `activity` of alert rules. */
 export const ACTIVITY_KINDS = SignalKind.options.slice(3);
 
 /**
- * Thresholds of all signals. A value equal to a threshold reaches it. Shares are fractions of 1.
- * No signal uses an unreliable day: every day that a figure is taken from is reliable. Two effects are coverage,
- * not activity, and are subtracted first. One is ads that came into view without having started: those of a page's
- * first scan, and late-seen ones. The other is formats that a new collector words differently. A lasting change
- * gives one signal, on the first reliable day that shows it.
+ * Equality reaches a threshold; shares are fractions of 1. Only reliable days count. Ads that came into view without
+ * having started, and formats that a new collector words differently, are coverage and subtracted first. A lasting
+ * change gives one signal, on its first reliable day.
  */
 export const SIGNAL_THRESHOLDS = {
-  /** Rise of active ads, as a share and as a number, against the reliable day `daysBefore` days earlier. */
+  /** Rise of active ads against the reliable day `daysBefore` days earlier. */
   ramp: { share: 0.5, ads: 10, daysBefore: 7 },
   /** Fall of active ads, measured in the same way. */
   drop: { share: 0.4, ads: 10, daysBefore: 7 },
-  /**
-   * Ads started on a day: at least `ads`, and at least `times` the mean of the reliable days in the preceding
-   * window.
-   */
+  /** Ads started on a day: at least `ads`, and `times` the mean of the reliable days in the window. */
   launch_burst: { ads: 10, times: 3, windowDays: 28 },
-  /**
-   * Number of ads with sale copy started on a reliable day, or share of a completely read catalogue that got
-   * cheaper.
-   */
+  /** Ads with sale copy on a reliable day, or share of a completely read catalogue that got cheaper. */
   sale: { ads: 3, catalogueShare: 0.1 },
-  /** Change of one format's share of active ads, with at least `ads` active ads on both reliable days. */
+  /** Change of a format's share, with at least `ads` active ads on both reliable days. */
   format_mix_shift: { share: 0.2, ads: 20, daysBefore: 28 },
-  /** Minimum age of the ad, in days since its start date in the library, when its copy or link changed. */
+  /** Days from the ad's start date in the library to the change of its copy or link. */
   long_runner_refreshed: { ageDays: 60 },
 } as const;
 
-/** Maximum objects named in one signal, earliest observed first. */
+/** Earliest observed first. */
 export const SIGNAL_NAMES_MAX = 10;
 
-/** Words that announce a sale, in the languages of most ads of the corpus. */
+/** In the languages of most ads of the corpus. */
 const SALE_COPY = new RegExp(
   `(?<!\\p{L})(?:${[
     '(?<!for )sale',
@@ -76,6 +65,5 @@ const SALE_COPY = new RegExp(
   'iu',
 );
 
-/** Returns whether an ad's copy announces a sale. This is automated classification and can be wrong. */
 export const isSaleCopy = (texts: readonly (string | null)[]): boolean =>
   texts.some((text) => text !== null && SALE_COPY.test(text));

@@ -1,6 +1,6 @@
 import type { Plan } from '../../events/workspace/workspace.ts';
 
-/** Tracked-brand slots and requests per minute of each plan (specification, part "Limits"). */
+/** Slots for tracked brands (specification, part "Limits"). */
 export const PLANS: Readonly<Record<Plan, { readonly slots: number; readonly requestsPerMinute: number }>> = {
   free: { slots: 5, requestsPerMinute: 100 },
   pro: { slots: 50, requestsPerMinute: 1_000 },

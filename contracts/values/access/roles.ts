@@ -4,7 +4,6 @@ export type Role = 'viewer' | 'editor' | 'admin' | 'owner';
 
 const READ_SCOPES = SCOPES.filter((scope) => scope.endsWith(':read'));
 
-/** Scopes that the API keys of a member with this role may have. */
 export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: READ_SCOPES,
   editor: SCOPES.filter((scope) => scope !== 'apiKeys:write'),

@@ -1,4 +1,4 @@
-/** The scopes of the specification, part "Authentication", item 6, in its order. */
+/** Specification, part "Authentication", item 6, in its order. */
 export const SCOPES = [
   'system:read',
   'brands:read',

@@ -1,10 +1,8 @@
 /**
- * Parameters of a query that name the ad, click or message which led to the page. They choose no page, so links that differ in
- * these alone lead to the same place. Names are compared without case. `utm_*` stands for all names with that beginning.
- *
- * A new row needs a source. Parameters by which shops choose a page have no row, also where some advertisers use them for
- * campaigns: `variant`, `id`, `p`, `sku`, `q`, `keyword`, `device`, `lang`, `currency`. The same holds for parameters that change a
- * price or name who is paid: `discount`, `coupon`, `code`, `ref`, `aff`, `tag`, `source`.
+ * Parameters that name the ad, click or message choose no page (case-insensitive; `utm_*` is a prefix). A new row needs
+ * a source. Parameters by which shops choose a page, a price or who is paid have no row, even when some advertisers use
+ * them for campaigns: `variant`, `id`, `p`, `sku`, `q`, `keyword`, `device`, `lang`, `currency`, `discount`, `coupon`,
+ * `code`, `ref`, `aff`, `tag`, `source`.
  */
 
 type Row = { readonly of: string; readonly source: string; readonly names: readonly string[] };
@@ -181,7 +179,6 @@ const names = ROWS.flatMap((row) => row.names.map((name) => name.toLowerCase()))
 const WHOLE: ReadonlySet<string> = new Set(names.filter((name) => !name.endsWith('*')));
 const BEGINNINGS = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
 
-/** True for a parameter that chooses no page. */
 export const isTracking = (name: string): boolean => {
   const lower = name.toLowerCase();
   return WHOLE.has(lower) || BEGINNINGS.some((beginning) => lower.startsWith(beginning));

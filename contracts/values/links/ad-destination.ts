@@ -3,12 +3,9 @@ import { HOST_AND_PORT } from './observed-link.ts';
 import { domainsOfHost } from './shared-hosts.ts';
 import { isTracking } from '../comparison/tracking-parameters.ts';
 
-/**
- * Comparison of destination links (rule 5 of services/domain/README.md, which has the table of differences that are none).
- * URL macros stay as written. Links into an app store are compared by app.
- */
+/** Links compare by rule 5 of services/domain/README.md. URL macros stay as written; app store links compare by app. */
 
-/** Returns the target of the ad network's own redirect, or the URL itself when it does not redirect. */
+/** The URL itself when it is not the ad network's own redirect. */
 const unwrapRedirect = (url: URL): URL => {
   const target = /^(l|lm)\.(facebook|instagram)\.com$/.test(url.hostname) ? url.searchParams.get('u') : null;
   const parsed = target ? parse(target) : null;
@@ -21,7 +18,6 @@ const parse = (text: string): URL | null => {
   return URL.parse(hasScheme ? key : `https://${key}`);
 };
 
-/** Returns the host of a URL without `www.` and without the dot of the root. */
 const hostOf = ({ hostname }: URL): string =>
   hostname
     .toLowerCase()
@@ -49,8 +45,8 @@ const appOf = (url: URL): string | null => {
 const BEYOND_ASCII = /(?:%[89a-f][\da-f])+/gi;
 const ESCAPE = /%[\da-f]{2}/gi;
 /**
- * Characters whose escape means the same: those that RFC 3986 leaves unreserved, the marks of RFC 2396, and those that a URL may
- * not hold, such as the braces of macros. All others are reserved: `%2F` is no `/`.
+ * Their escape means the same: unreserved in RFC 3986, marks of RFC 2396, and those that a URL may not have. All others
+ * are reserved: `%2F` differs from `/`.
  */
 const UNESCAPED = /[\w.~!*'()[\]{}|^`-]/;
 
@@ -62,10 +58,10 @@ const decoded = (escapes: string): string => {
   }
 };
 
-/** A part of a URL without escapes and characters that need one. */
+/** Without escapes and characters that need one. */
 const PLAIN_PART = /^[!#-$&-;=?-[\]-~]*$/;
 
-/** Returns a part of a URL with one spelling of its escapes and of its characters beyond ASCII. */
+/** One spelling of escapes and of characters beyond ASCII. */
 const withOneSpelling = (part: string): string =>
   PLAIN_PART.test(part)
     ? part
@@ -76,9 +72,7 @@ const withOneSpelling = (part: string): string =>
           return UNESCAPED.test(character) ? character : escape.toUpperCase();
         });
 
-/**
- * Returns the parameters of a query that choose a page, in the order of their names. Parameters of one name keep their order.
- */
+/** Parameters that choose a page, by name. Those of one name keep their order. */
 const queryKey = (query: string): string =>
   query
     .split('&')
@@ -93,10 +87,7 @@ const pathKey = (path: string): string => withOneSpelling(path).replace(/\/+$/, 
 
 const joined = (path: string, query: string): string => (query === '' ? path : `${path}?${query}`);
 
-/**
- * Returns the key of a fragment that chooses what a page shows, such as `#/boots` and `#!boots`; empty for the anchor of a
- * place on the page.
- */
+/** For a fragment that chooses content, such as `#/boots` and `#!boots`; empty for an anchor. */
 const routeKey = (fragment: string): string => {
   if (!/^#[!/]/.test(fragment)) return '';
   const [path = '', ...query] = (fragment.split(':~:', 1)[0] ?? '').split('?');
@@ -104,7 +95,7 @@ const routeKey = (fragment: string): string => {
   return /^#!?$/.test(route) ? '' : route;
 };
 
-/** Ports at which browsers look for pages without being told. */
+/** Ports that browsers use when the link names none. */
 const DEFAULT_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
 const keyOf = (link: string): string => {
@@ -121,23 +112,17 @@ const keyOf = (link: string): string => {
 /** Nearly all links: their key is its own key. */
 const PLAIN_LINK = /^https?:\/\/[a-z0-9.-]+(?:[/?#][!-$&-[\]-~]*)?$/i;
 
-/**
- * Returns the comparison key of a link: links with the same key lead to the same place. A text that is not a link
- * is its own key.
- */
+/** Links with the same key lead to the same place. A text that is not a link is its own key. */
 export const destinationKey = (link: string): string =>
   PLAIN_LINK.test(link) && textKey(link) === link ? keyOf(link) : untilStable(keyOf, link);
 
-/** Returns the host that a link leads to, without `www.`; `null` for a text that is not a link. */
+/** Without `www.`; `null` for a text that is not a link. */
 export const destinationHost = (link: string): string | null => {
   const parsed = parse(link);
   return parsed && (hostOf(unwrapRedirect(parsed)) || null);
 };
 
-/**
- * Domains that a link may belong to, most specific first: the host and its parents. Empty when many brands share
- * the host (`shared-hosts.ts`).
- */
+/** Host and parents, most specific first. Empty when many brands share the host (`shared-hosts.ts`). */
 export const destinationDomains = (link: string): readonly string[] => {
   const parsed = parse(link);
   if (!parsed) return [];

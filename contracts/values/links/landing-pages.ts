@@ -2,20 +2,10 @@ import { destinationDomains, destinationKey } from './ad-destination.ts';
 import { derivedId } from '../derived-id.ts';
 import { textKey } from '../comparison/text-key.ts';
 
-/**
- * Identity of landing pages. Observations name a page by its URL, and ads by their links. Both resolve to the same
- * page after parts that do not distinguish pages are removed.
- */
-
-/**
- * Maximum length of a landing page's URL, without the parts that do not distinguish pages. A longer one identifies no page:
- * a cut URL would lead to another one.
- */
 export const PAGE_URL_MAX_CHARACTERS = 2_048;
-/** Maximum length of an ad's link, tracking parameters included. */
 export const LINK_MAX_CHARACTERS = 8_192;
 
-/** Closed list of page types. An automated classifier chooses one and can be wrong. */
+/** Closed list. An automated classifier chooses one and can be wrong. */
 export const PAGE_TYPES = [
   'home',
   'product',
@@ -39,11 +29,10 @@ export type LandingPageAddress = {
   /** Normalised, with `https://`. */
   readonly page_url: string;
   readonly host: string;
-  /** Domains that the page may belong to, most specific first. Empty when many brands share the host. */
   readonly domains: readonly string[];
 };
 
-/** Parameters that the ad network fills in per ad. They do not distinguish pages. */
+/** The ad network fills these in per ad, so they do not distinguish pages. */
 const MACRO = /\{\{|\{[a-z_.]+\}/i;
 const HOST = /^([a-z0-9.-]+\.(?:[a-z]{2,}|xn--[a-z0-9-]+))(?::\d+)?(?=\/|$)/;
 const WEB = /^(https?:|[a-z0-9.-]+\.[a-z]{2,}(:|\/|\?|#|$))/i;
@@ -55,10 +44,7 @@ const withoutMacros = (part: string): string => {
   return parameters.length === 0 ? address : `${address}?${parameters.join('&')}`;
 };
 
-/**
- * Returns the page that a link leads to. Returns `null` when the link leads into an app, is not a web link, or is
- * too long.
- */
+/** `null` for a link into an app, a text that is not a web link, or a link that is too long. */
 export const landingPageOf = (link: string): LandingPageAddress | null => {
   if (link.length > LINK_MAX_CHARACTERS || !WEB.test(textKey(link))) return null;
   const [page, route] = splitAt(destinationKey(link), '#');

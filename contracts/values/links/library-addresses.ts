@@ -1,7 +1,4 @@
-/**
- * Names of members and columns with an address of the record's own ad, or of its page, without signs and in lower case. Other
- * addresses do not count: a text may link to another ad.
- */
+/** Names, without signs and in lower case, of the record's own ad or page. A text may link to other ads. */
 const OWN_ADDRESSES = {
   ad: `adsnapshoturl adsnapshotlink snapshoturl adlibraryurl adlibrarylink libraryurl librarylink adarchiveurl
     adarchivelink archiveurl adurl adlink adpermalink permalink`.split(/\s+/),
@@ -10,11 +7,11 @@ const OWN_ADDRESSES = {
     /\s+/,
   ),
 } as const;
-/** Maximum names whose kind is kept, so that a file with ever new names takes no memory. */
+/** Bounds the cache for a file with ever new names. */
 const NAMES_MAX = 10_000;
 const kinds = new Map<string, 'ad' | 'page' | null>();
 
-/** Returns what the address in a member or a column is of. `null` for all that are not of the record's own ad or page. */
+/** `null` for addresses that are not of the record's own ad or page. */
 const kindOf = (name: string): 'ad' | 'page' | null => {
   let kind = kinds.get(name);
   if (kind === undefined) {
@@ -36,12 +33,11 @@ const PAGE = /[?&;]view_all_page_id=(\d{5,20})(?:[&#"]|\s*$)/;
 const PROFILE = /facebook\.com\/(?:profile\.php\?id=|(?:pages|people)\/[^/]+\/)?(\d{5,20})\/?(?:[?#]|\s*$)/i;
 
 /**
- * Ids that addresses name. `near`: ids of the page that only decide between the digits of a rounded id, because a profile has
- * another number than its page has in the library, and a search for one page also shows ads that others run with it.
+ * `near`: page ids that only decide between digits of a rounded id: a profile has another number than its page, and a
+ * search shows ads that others run.
  */
 export type NamedIds = { readonly [Kind in 'ads' | 'pages' | 'near']: Set<string> };
 
-/** Adds the ids that the address of a record's own ad or page names. */
 export const addIdsOfAddress = (named: NamedIds, kind: 'ad' | 'page', address: string): void => {
   const isLibrary = LIBRARY.test(address);
   const found = {
@@ -55,7 +51,7 @@ export const addIdsOfAddress = (named: NamedIds, kind: 'ad' | 'page', address: s
   }
 };
 
-/** Returns the ids that the addresses in parts of a record name. Only members with the name of such an address count. */
+/** Only members named like the record's own addresses count. */
 export const namedIds = (parts: readonly { readonly [name: string]: unknown }[]): NamedIds => {
   const named: NamedIds = { ads: new Set(), pages: new Set(), near: new Set() };
   for (const part of parts) {

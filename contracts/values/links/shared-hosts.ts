@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * Hosts that many unrelated advertisers share (rule 10 of services/domain/README.md): a link to one of them does not
- * identify a brand. A new row needs a source, and changes the brands of recorded ads when ingest starts.
- *
- * `name.*` stands for the host under any country, such as `name.de` and `name.co.uk`. Hosts below one are shared too. A
- * row with a path is about the pages below that path alone.
+ * A link to a host that advertisers share identifies no brand (rule 10 of services/domain/README.md). A new row needs a
+ * source, and changes brands of recorded ads when ingest starts. `name.*`: the host under any country. Hosts below are
+ * shared too; a row with a path covers only pages below it.
  */
 
 type Group = { readonly of: string; readonly source: string; readonly hosts: string };
@@ -222,10 +220,7 @@ const SHARED: readonly Group[] = [
   },
 ];
 
-/**
- * Hosts whose subdomains are the shops and sites of different customers. A brand may have registered such a subdomain; a link to
- * the host itself identifies no brand.
- */
+/** Subdomains belong to customers, and a brand may have registered one; the host itself identifies none. */
 const SITES: readonly Group[] = [
   {
     of: 'hosts of shops and sites that the Public Suffix List names',
@@ -264,10 +259,9 @@ const SHARED_HOSTS: ReadonlySet<string> = new Set(rowsOf(SHARED).filter((row) =>
 const SHARED_PATHS: readonly string[] = rowsOf(SHARED).filter(isOfPath);
 const SITE_HOSTS: ReadonlySet<string> = new Set(rowsOf(SITES));
 
-/** A host under a country or a general top-level domain: `name.de`, `name.co.uk`, `name.com.mx`, `name.com`. */
+/** `name.de`, `name.co.uk`, `name.com.mx` or `name.com`. */
 const OF_COUNTRY = /^([^.]+)\.(?:[a-z]{2,3}|(?:co|com|net|org)\.[a-z]{2})$/;
 
-/** Returns the host as rows may name it. */
 const spellingsOf = (host: string): readonly string[] => {
   const name = OF_COUNTRY.exec(host)?.[1];
   return name === undefined ? [host] : [host, `${name}.*`];
@@ -279,10 +273,7 @@ const isIn = (hosts: ReadonlySet<string>, host: string): boolean =>
 const isBelow = (path: string, start: string): boolean =>
   path === start || path.startsWith(`${start}/`) || path.startsWith(`${start}?`);
 
-/**
- * Returns the domains that a link to the host may belong to, the longest first: the host and those above it. Empty when many
- * advertisers share the host or the path. Expects a host in lower case without `www.`.
- */
+/** The longest first. Empty when advertisers share the host or path. Expects lower case without `www.`. */
 export const domainsOfHost = (host: string, path: string): readonly string[] => {
   const labels = host.split('.');
   const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
@@ -293,7 +284,7 @@ export const domainsOfHost = (host: string, path: string): readonly string[] => 
   return site === -1 ? domains : domains.slice(0, site);
 };
 
-/** Names the list: it differs when a row does. Brands of ads that were recorded by another list are decided again. */
+/** Changes with any row. Brands of ads that were recorded by another list are decided again. */
 export const SHARED_HOSTS_VERSION: string = hash(
   'sha256',
   JSON.stringify([rowsOf(SHARED), rowsOf(SITES)]),

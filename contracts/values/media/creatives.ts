@@ -1,41 +1,28 @@
 import { derivedId } from '../derived-id.ts';
 
-/** Keys, analysis depths and classification fields of creative files. */
-
-/** A file's key: the SHA-256 of its bytes in lower-case hexadecimal. */
+/** SHA-256 of the file in lower-case hexadecimal. */
 export const CREATIVE_KEY = /^[0-9a-f]{64}$/;
 export const CREATIVE_KEY_PREFIX_MIN_LENGTH = 10;
 
-/** A perceptual hash: 64 bits in lower-case hexadecimal. */
+/** 64 bits in lower-case hexadecimal. */
 export const PERCEPTUAL_HASH = /^[0-9a-f]{16}$/;
-/** Maximum different bits of two files with the same picture. Re-encoding changed up to 5 bits; others differ by 16. */
+/** Re-encoding changed up to 5 bits; other pictures differ by 16. */
 export const SAME_PICTURE_MAX_BITS = 10;
-/** Maximum near hashes of one hash that count with it: the nearest ones. */
 export const NEAR_HASHES_MAX = 100;
-/**
- * Fewest bits of each value in a hash that tells pictures apart. Half of the bits are set in a usual picture; plain areas of
- * all pictures have equal hashes.
- */
+/** A usual picture sets half of the bits; plain areas of all pictures have equal hashes. */
 export const PERCEPTUAL_HASH_SET_BITS_MIN = 16;
 
-/** Returns the id of one file in one ad. */
 export const creativeIdOf = (adId: string, creativeKey: string): string =>
   derivedId('creative', `${adId}|${creativeKey}`);
 
 export const MEDIA_KINDS = ['image', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-/**
- * Depth of analysis; each depth includes the ones before. `measured`: media properties. `transcribed`: also speech.
- * `described`: also the closed fields.
- */
+/** Each depth includes those before: media properties, then speech, then the closed fields. */
 export const ANALYSIS_DEPTHS = ['measured', 'transcribed', 'described'] as const;
 export type AnalysisDepth = (typeof ANALYSIS_DEPTHS)[number];
 
-/**
- * Fields of a described file, each with a closed list of values. They come from automated classification and can be
- * wrong. `null`: not classified. `none`: classified, and there is none.
- */
+/** Automated classification can be wrong. `null`: not classified; `none`: classified as absent. */
 export const CREATIVE_FIELDS = {
   hook: ['question', 'problem', 'claim', 'demonstration', 'testimonial', 'offer', 'story', 'none'],
   style: ['creator', 'studio', 'lifestyle', 'product_only', 'animation', 'screen_recording', 'text_only'],
