@@ -4,13 +4,11 @@ import type { OperationDependencies } from '#operations/dependencies/dependencie
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
 import type { LimitFiles } from './server/limit-files.ts';
 
-/** Dependencies of pipeline steps and handlers. */
 export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;
   readonly refusedRequests: RefusedRequests;
   readonly limitFiles: LimitFiles;
   /** Milliseconds of a request, from its arrival to its reply. */
   readonly requestBudgetMs: number;
-  /** Returns the requests per minute of a workspace with this plan. */
   readonly requestsPerMinute: (plan: Plan) => number;
 };

@@ -22,14 +22,10 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { buildApi } from './server/server.ts';
 import { ApiSettings } from './settings.ts';
 
-/** Maximum connections for commands and idempotency keys. Reads have others. */
 const POOL_CLIENTS = 10;
-/**
- * Maximum connections for revocations and other changes of rights, the access subscription, checkpoints, and the row that shows
- * this process as alive. No crowd of commands holds them up.
- */
+/** Revocations and the access subscription have own connections, so that no crowd of commands holds them up. */
 const CONTROL_CLIENTS = 2;
-/** Read models that must exist before the process is ready: without one of them some endpoint always fails. */
+/** Without one of these read models some endpoint always fails, so the process is not ready. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
@@ -56,7 +52,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, controlPool, log));
-  // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
+  // The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api', settings));
   resources.defer(async () => {
     // A connection attempt that is still retrying ends with the process.

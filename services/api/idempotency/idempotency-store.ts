@@ -9,25 +9,16 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { ShownOnce } from '#operations/endpoint/reply.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
 
-/** Retention of a stored reply in hours. After that the key may be used for another request. */
+/** After this the key may be used for another request. */
 const RETENTION_HOURS = 24;
-/** Minutes for which a text that is shown once is stored. With the delay of its removal they stay below an hour. */
+/** With the delay of its removal a text that is shown once stays below an hour. */
 export const SHOWN_ONCE_MINUTES = 55;
-/**
- * Maximum time in ms that a duplicate waits for the first request. After that it gets an error and must be
- * retried.
- */
+/** Time that a duplicate waits for the first request. After that it gets an error and must be retried. */
 const WAIT_MS = 5_000;
 const WAIT_STEP_MS = 50;
-/**
- * Lease of a claim in seconds. A claim without a reply for this long is abandoned, and another request may take
- * it over.
- */
+/** A claim without a reply for this long is abandoned, and another request may take it over. */
 const ABANDONED_AFTER_SECONDS = 30;
-/**
- * Attempts to free a claim whose answer was lost with its connection: Postgres may hold it for a request that has failed. And the
- * maximum claims that are freed so at the same time; others are free after `ABANDONED_AFTER_SECONDS`.
- */
+/** Frees a claim whose answer was lost with its connection: Postgres may hold it for a failed request. */
 const FREE_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 200, maxDelayMs: 5_000 };
 const FREED_AT_ONCE = 1_000;
 const PRUNE_EVERY_MS = HOUR_MS;
@@ -43,7 +34,6 @@ export type StoredReply = {
   readonly shownOnce?: ShownOnce | undefined;
 };
 
-/** Content of the encrypted column. */
 type StoredContent = {
   readonly data: string;
   readonly asOf: string | null;
@@ -53,27 +43,22 @@ type StoredContent = {
 /** Ids of a claim that was taken. `takenBy`: its own. `commandId`: that of the first claim with this key. */
 type Taken = { readonly commandId: string; readonly takenBy: string };
 
-/** An idempotency key claimed by the running request. */
 export type Claim = {
-  /**
-   * Passed on to a request that takes the claim over, so that the events of a crashed process are not appended
-   * twice.
-   */
+  /** Passed on to a request that takes the claim over, so that events of a crashed process are not appended twice. */
   readonly commandId: string;
   /** True when an earlier request with this key may have recorded the command. */
   readonly isTakenOver: boolean;
   store(reply: StoredReply): Promise<void>;
   /**
-   * Releases the key without a reply, unless another request has taken the claim over. A refused request appended nothing, so
-   * the next request with this key gets a new command id. A failed request may have appended its events, so the next request
-   * takes over its command id.
+   * Releases the key without a reply. A failed request may have appended its events, so the next one takes over its
+   * command id.
    */
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };
 
 export type IdempotentRequest = {
   readonly workspaceId: string;
-  /** Id of the caller's API key. Idempotency keys of different API keys are independent. */
+  /** Id of the caller's API key: each has its own idempotency keys. */
   readonly scope: string;
   /** Text of that API key. Stored replies are encrypted with it. */
   readonly keyText: string;
@@ -146,14 +131,13 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   pruning.unref();
   const removing = setInterval(() => run(REMOVE_SHOWN_ONCE), REMOVE_SHOWN_ONCE_EVERY_MS);
   removing.unref();
-  // Texts whose time passed while no process ran.
   run(REMOVE_SHOWN_ONCE);
 
   let freeing = 0;
   const closing = new AbortController();
   /**
-   * Frees a claim that may have been taken, so that the next request with this key need not wait for the end of its lease. One
-   * that is not found may still wait at the server, and is looked for again.
+   * Frees a claim that may have been taken. One that is not found may still wait at the server, and is looked for
+   * again.
    */
   const freeLost = async (primaryKey: readonly string[], takenBy: string): Promise<void> => {
     if (freeing >= FREED_AT_ONCE) return;
@@ -165,7 +149,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
     try {
       await retry(FREE_RETRIES, () => true, free, closing.signal);
     } catch {
-      // It is free at the end of its lease, or was never taken.
+      // Without success the claim ends with its lease.
     } finally {
       freeing -= 1;
     }
@@ -176,7 +160,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
       const { rows } = await pool.query<{ command_id: string }>(CLAIM, [...primaryKey, fingerprint, takenBy]);
       return rows[0] ? { commandId: rows[0].command_id, takenBy } : null;
     } catch (error) {
-      // One that got no connection was not sent.
+      // A statement that got no connection was not sent.
       if (!isPoolBusy(error)) void outsideTimeBudget(() => freeLost(primaryKey, takenBy));
       throw error;
     }

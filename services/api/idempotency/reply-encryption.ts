@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 
 /**
- * Encryption of stored replies. A stored reply may contain a value that is shown only once, such as a new API
- * key, so only the caller may read it. It is encrypted with AES-256-GCM. The encryption key is derived from the
- * text of the caller's API key, which is not stored. The stored SHA-256 of the API key is a different hash.
+ * Encrypts stored replies with a key derived from the caller's API key, which is not stored: a reply may show a new
+ * key.
  */
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;

@@ -9,7 +9,7 @@ import { openApiWebhooks } from './webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-/** The contract version of the specification, part "Versioning". */
+/** Specification, part "Versioning". */
 const CONTRACT_VERSION = '1.0.0';
 
 const SCHEMA_PREFIX = '#/components/schemas/';
@@ -23,17 +23,13 @@ const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly e
   paged: { schema: PageMeta, example: { count: 1 } },
 };
 
-/** Returns the schema of a whole reply body. Tests validate every reply against it. */
 export const replySchema = (endpoint: Endpoint): z.ZodType => {
   const { shape, data } = endpoint.reply;
   const isList = shape === 'whole' || shape === 'paged';
   return z.strictObject({ data: isList ? z.array(data) : data, meta: META[shape].schema });
 };
 
-/**
- * Converts zod schemas to JSON Schema for OpenAPI 3.1. A schema with an id becomes a component; others are
- * inlined.
- */
+/** A schema with an id becomes a component; others are inlined. */
 const createSchemas = () => {
   const components: Record<string, unknown> = {};
   const lift = (schema: z.ZodType, io: 'input' | 'output'): Json => {
@@ -49,16 +45,13 @@ const createSchemas = () => {
 };
 type Lift = ReturnType<typeof createSchemas>['lift'];
 
-/**
- * Removes the pattern of a string that has a format: the format is readable, its pattern has several hundred
- * characters.
- */
+/** The pattern of a format has several hundred characters; the format is readable. */
 const withoutFormatPatterns = (_name: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || !('format' in value && 'pattern' in value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'pattern'));
 };
 
-/** Removes `id`: it is the name of the component, and inside the schema it would be an unknown keyword. */
+/** `id` is the name of the component; inside the schema it is an unknown keyword. */
 const withoutId = (schema: Json): Json =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'id'));
 
@@ -202,7 +195,6 @@ Coverage is the brands this service tracks; a brand that is absent is no evidenc
 money figures and none may be inferred. Longevity is observed survival, not performance. Quote figures with their
 \`meta.as_of\`.`;
 
-/** Creates the document without its servers. */
 const createContract = (): Json => {
   const { components, lift } = createSchemas();
   const paths: Record<string, Record<string, Json>> = {};
@@ -251,10 +243,10 @@ const createContract = (): Json => {
   };
 };
 
-/** Created once in the life of the process, because it takes a third of a second. */
+/** Kept, because it takes a third of a second to create. */
 let contract: Json | null = null;
 
-/** Returns the OpenAPI 3.1 document. `baseUrl`: base URL of this installation; `/` in the committed file. */
+/** `baseUrl`: base URL of this installation; `/` in the committed file. */
 export const openApiDocument = (baseUrl = '/'): Json => {
   contract ??= createContract();
   const { openapi, info, ...parts } = contract;

@@ -1,7 +1,6 @@
 import { TAGS } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 
-/** Returns a Markdown table of all endpoints and their scopes, in the order of the documentation sections. */
 export const endpointTable = (): string => {
   const rows = Object.keys(TAGS).flatMap((section) =>
     ENDPOINTS.filter(({ tag }) => tag === section).map(

@@ -2,10 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { endpointTable } from './endpoint-table.ts';
 import { openApiDocument } from './document.ts';
 
-/**
- * Generates the contract files. With `--check` it writes nothing and exits with 1 when a committed file is
- * stale.
- */
+/** Generates the contract files. `--check` writes nothing and exits with 1 when a committed file is stale. */
 const GENERATED: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   'endpoints.md': endpointTable(),

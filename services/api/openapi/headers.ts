@@ -5,7 +5,6 @@ type Json = { readonly [key: string]: unknown };
 export const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Headers of every reply to an authenticated caller. */
 export const RATE_HEADERS = [
   'x-request-id',
   'x-ratelimit-limit',
@@ -14,7 +13,6 @@ export const RATE_HEADERS = [
   'ratelimit-policy',
   'ratelimit',
 ];
-/** Additional headers of reads of the corpus. */
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({

@@ -8,10 +8,9 @@ import { openApiDocument } from '../openapi/document.ts';
 const PAGE_PATH = '/docs/';
 const SCRIPT_PATH = '/docs/js/scalar.js';
 const DOCUMENT_PATH = '/v1/openapi.json';
-/** The document and the page change with a release only. Clients may use them for five minutes without asking. */
+/** Document and page change with a release only. */
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** Settings of the reference page. It shows this service and nothing that its maker offers. */
 const CONFIGURATION = {
   pageTitle: 'Ad-Intelligence REST Service',
   url: DOCUMENT_PATH,
@@ -35,7 +34,6 @@ type Page = { readonly html: string; readonly script: string };
 
 let rendered: Promise<Page> | null = null;
 
-/** Returns page and script, rendered once in the life of the process. They hold no address of the service. */
 const renderPage = (): Promise<Page> =>
   (rendered ??= (async () => {
     const { default: scalar } = await import('@scalar/fastify-api-reference');
@@ -48,10 +46,7 @@ const renderPage = (): Promise<Page> =>
     return { html, script: script.body.replace(SOURCE_MAP, '') };
   })());
 
-/**
- * Returns the policy of the page. Scripts are the served file and the page's own inline script, by its hash. The script
- * writes styles, so these are allowed. The page may call this service only.
- */
+/** The script of the page writes styles, so these are allowed. */
 const contentSecurityPolicy = (html: string, baseUrl: string): string => {
   const hashes = [...html.matchAll(INLINE_SCRIPT)].map(
     ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
@@ -78,17 +73,10 @@ const openPage = async (baseUrl: string) => {
   };
 };
 
-/**
- * A server that listens prepares page and document after this time, so that no visitor waits for them and no process starts
- * later because of them.
- */
+/** No visitor waits for the page, and no process starts later because of it. */
 const PREPARED_AFTER_MS = 2_000;
 
-/**
- * Serves the OpenAPI document and a documentation page from memory. The script of the page is served locally, not from a
- * CDN. Both are made once, soon after the start or by an earlier request: the script has four megabytes, and to load and
- * compress it would take a third of the start of each process.
- */
+/** Serves document and page from memory. To load and compress the script takes a third of the start of each process. */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
   let document: MemoryFile | null = null;
   let opened: ReturnType<typeof openPage> | null = null;

@@ -6,10 +6,7 @@ import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
 
-/**
- * Serves report files by signed URL. The route is not an endpoint of the contract: a browser or a spreadsheet
- * opens the URL without an API key, so the request pipeline does not apply.
- */
+/** Serves reports by signed URL without an API key, as a browser or a spreadsheet opens it, so without the pipeline. */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { objectStore, limitFiles } = dependencies;
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Reply } from '#operations/endpoint/reply.ts';
 
-/** ETags of results in use. A result that is shared by several requests is hashed once. */
+/** A result that is shared by several requests is hashed once. */
 const etags = new WeakMap<Reply, string>();
 
-/** Returns the weak ETag of a result: equal results are sent with different request ids and lags. */
+/** The ETag is weak: equal results are sent with different request ids and lags. */
 export const etagOf = (result: Reply): string => {
   const known = etags.get(result);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ export const etagOf = (result: Reply): string => {
   return etag;
 };
 
-/** Tells whether `if-none-match` names an ETag, by weak comparison (RFC 9110, section 13.1.2). */
+/** Weak comparison (RFC 9110, section 13.1.2). */
 export const matchesEtag = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' || header.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));

@@ -3,10 +3,7 @@ import type { Clock } from '#platform/clock.ts';
 import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 
-/**
- * Serves the public key by which sites check the requests of the collector (Web Bot Auth). The answer is signed with the
- * same key, which proves that its owner wants this host to publish it. Without a key the path does not exist.
- */
+/** Serves the public key of the collector (Web Bot Auth), signed by it: its owner wants this host to publish it. */
 export const registerKeyDirectory = (app: FastifyInstance, botKey: BotKey | null, clock: Clock): void => {
   if (botKey === null) return;
   const meter = requestMeter('getKeyDirectory');

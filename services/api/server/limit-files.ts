@@ -1,15 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 
-/**
- * Maximum report and media files that one process serves at the same time, from the arrival of the request to the last byte. No API key
- * limits them. The client of the object store has as many sockets (`platform/object-store/s3-object-store.ts`).
- */
+/** No API key limits files. The client of the object store has as many sockets (`s3-object-store.ts`). */
 export const FILES_IN_FLIGHT_MAX = 256;
-/** Seconds after which a refused caller may try again. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Counts a file until the connection of its reply is done with it. Throws `Refusal` when too many files are sent. */
+/** Counts a file until its reply is closed. Throws `Refusal` when too many files are sent. */
 export type LimitFiles = (reply: FastifyReply) => void;
 
 export const createFileLimit = (): LimitFiles => {

@@ -13,7 +13,7 @@ import { sendError } from './send-error.ts';
 
 const NOT_STORED = new Refusal('not_found', 'The file is not stored here. Read the creative again.');
 
-/** Returns the content type of a stored file by its first bytes. A file of another type is not served. */
+/** Recognises the type by the first bytes. A file of another type is not served. */
 const contentTypeOf = async (object: OpenObject): Promise<string> => {
   const end = Math.min(object.bytes, HEAD_BYTES) - 1;
   const head = end < 0 ? Buffer.alloc(0) : await buffer(object.read({ start: 0, end }));
@@ -22,7 +22,6 @@ const contentTypeOf = async (object: OpenObject): Promise<string> => {
   return type.contentType;
 };
 
-/** Opens a stored file and recognises its type. Throws the refusal of a file that is missing, or of another type. */
 const openMedia = async (
   objectStore: ObjectStore,
   key: string,
@@ -33,8 +32,7 @@ const openMedia = async (
 };
 
 /**
- * Returns the bytes that a `Range` header asks for: `null` for the whole file, `unsatisfiable` for none of its bytes.
- * Several ranges, and a header that is not valid, stand for the whole file (RFC 9110, section 14.2).
+ * `null`: the whole file, also for several or invalid ranges (RFC 9110, section 14.2). `unsatisfiable`: no byte of it.
  */
 const requestedRange = (header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null => {
   if (header === undefined || !/^bytes=/i.test(header)) return null;
@@ -44,10 +42,7 @@ const requestedRange = (header: string | undefined, bytes: number): ByteRange | 
   return ranges[0] as ByteRange;
 };
 
-/**
- * Serves stored media files by signed URL, as a browser loads them: without an API key, in ranges, and from its cache
- * until the link expires. The file's name is its hash, so its content never changes. A thumbnail has the name of its image and `.thumb`.
- */
+/** Serves media by signed URL without an API key. A file is named by its hash, so its content never changes. */
 export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { mediaLinks, objectStore, limitFiles, clock, log, requestBudgetMs } = dependencies;
   const meter = requestMeter('getMedia');

@@ -5,7 +5,6 @@ import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency/idempotency-store.ts';
 import type { Allowance } from '#application/access/request-counts.ts';
 
-/** State of one request in the pipeline. Each step sets the fields that later steps read. */
 export type RequestContext = {
   readonly endpoint: Endpoint;
   readonly request: FastifyRequest;
@@ -24,7 +23,6 @@ export type RequestContext = {
   claim: Claim | undefined;
   commandId: string;
   result: Reply | undefined;
-  /** Reply that was stored for the same idempotency key. */
   replayed: StoredReply | undefined;
 };
 
@@ -53,7 +51,7 @@ export const createRequestContext = (
   replayed: undefined,
 });
 
-/** Returns the caller. Throws when `authenticate` has not run. */
+/** Throws when `authenticate` has not run. */
 export const callerOf = (context: RequestContext): Caller => {
   if (!context.caller) throw new Error('no caller: authenticate must run first');
   return context.caller;

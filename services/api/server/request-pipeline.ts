@@ -15,13 +15,12 @@ import { sendReply } from './send-reply.ts';
 import { sendError } from './send-error.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** Milliseconds for a test send, whose receiver has limits of its own. */
+/** A test send waits for a receiver with limits of its own. */
 const RECEIVER_WAIT_MS = 30_000;
 
-/** A check or action of the pipeline. Throws `Refusal` to end the request. */
+/** Throws `Refusal` to end the request. */
 export type Step = (context: RequestContext, dependencies: ApiDependencies) => void | Promise<void>;
 
-/** Steps of a read, in order. A step that throws ends the request with an error reply. */
 export const READ_PIPELINE: readonly Step[] = [
   authenticate,
   limitRate,
@@ -33,7 +32,6 @@ export const READ_PIPELINE: readonly Step[] = [
   sendReply,
 ];
 
-/** Steps of a write, in order. */
 export const WRITE_PIPELINE: readonly Step[] = [
   authenticate,
   limitRate,
@@ -46,10 +44,7 @@ export const WRITE_PIPELINE: readonly Step[] = [
   sendReply,
 ];
 
-/**
- * Steps for a request whose body cannot be parsed: authenticate first, so that only authorised callers see the
- * reason.
- */
+/** Authenticates before a body is refused, so that only authorised callers see the reason. */
 export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   authenticate,
   limitRate,
@@ -58,20 +53,16 @@ export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   refuse,
 ];
 
-/** Operations that wait for a receiver of the caller, with the milliseconds that they may take longer than others. */
+/** Operations that wait for a receiver of the caller. */
 const LONGER_BY_MS: Readonly<Record<string, number>> = { testAlert: RECEIVER_WAIT_MS };
 
-/** Records one request: its status, and the seconds until its reply was written to the socket. */
 export type MeterRequest = (status: number, seconds: number) => void;
 
-/**
- * Returns how the claim on an idempotency key ends. A server that is gone may have recorded the events of the request, so
- * that a repetition must use the same command id.
- */
+/** A server that is gone may have recorded the events, so that a repetition must use the same command id. */
 const outcomeOf = (error: unknown): 'refused' | 'failed' =>
   error instanceof Refusal && error.code !== 'overloaded' ? 'refused' : 'failed';
 
-/** Runs the steps in order. Awaits only those that return a promise: most reads await once, for the database. */
+/** Awaits only steps that return a promise: most reads await once, for the database. */
 const runSteps = async (
   steps: readonly Step[],
   context: RequestContext,
@@ -83,7 +74,7 @@ const runSteps = async (
   }
 };
 
-/** Runs a read. Its route answers it when its time is over (`handlerTimeout`); what it waits for ends by limits of its own. */
+/** `handlerTimeout` answers a read whose time is over; its waits end by limits of their own. */
 export const runRead = async (
   steps: readonly Step[],
   context: RequestContext,
@@ -100,9 +91,8 @@ export const runRead = async (
 };
 
 /**
- * Runs a write in its time: then it is answered with 503, its waits end, and nothing is appended. The reply of a write that was
- * recorded by then is stored, so that a repetition with the same idempotency key gets it. `handlerTimeout` would not do: it ends with
- * the body of a request (`services/decisions/0014-time-of-reads-and-writes.md`).
+ * Answers a write whose time is over with 503 and appends nothing. A write that was recorded by then stores its reply.
+ * `handlerTimeout` ends with the body of a request (`services/decisions/0014-time-of-reads-and-writes.md`).
  */
 export const runWrite = async (
   steps: readonly Step[],

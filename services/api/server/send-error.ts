@@ -7,11 +7,10 @@ import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Milliseconds between two warnings that a server cannot serve: in an outage each request would write one. */
+/** In an outage each request would write a warning. */
 const WARN_EVERY_MS = 1_000;
 const warnedAtMs = new WeakMap<Log, number>();
 
-/** True once in `WARN_EVERY_MS` for each log. */
 const mayWarn = (log: Log): boolean => {
   const now = performance.now();
   if (now - (warnedAtMs.get(log) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return false;
@@ -19,9 +18,7 @@ const mayWarn = (log: Log): boolean => {
   return true;
 };
 
-/**
- * Sends an error reply. The only place that maps a refusal to HTTP. Any other error is logged and sent as 500.
- */
+/** Maps every refusal to HTTP. Any other error is logged and sent as 500. */
 export const sendError = (
   reply: FastifyReply,
   requestId: string,

@@ -6,7 +6,7 @@ import { type Headers, send } from '#platform/http/send-json.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { etagOf, matchesEtag } from './etags.ts';
 
-/** Returns the body of a successful reply. It is concatenated, because `data` is already JSON text. */
+/** Concatenates the body, because `data` is already JSON text. */
 export const envelope = (requestId: string, now: number, result: Reply, cursor: string | null): string => {
   const asOf = result.asOf ?? new Date(now).toISOString();
   const lag = lagHours(result.asOf, now);
@@ -19,7 +19,6 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
   );
 };
 
-/** Sends the result: 304 when the ETag matches, otherwise the envelope with its headers. */
 export const sendReply = (context: RequestContext, { cursors, clock }: ApiDependencies): void => {
   const { result, endpoint, request } = context;
   if (!result) throw new Error('no result to send: runHandler must run first');

@@ -37,39 +37,33 @@ import { sendError } from './send-error.ts';
 import { addressRefusal } from './steps/authenticate.ts';
 import { traceRequest } from './trace-request.ts';
 
-/** Maximum size of a request body. Bodies of this API hold a few ids and short texts. */
+/** Bodies of this API hold a few ids and short texts. */
 const BODY_MAX_BYTES = 64 * 1024;
-/**
- * Maximum length of a path parameter in characters: twice the maximum length of a domain or slug. The contract
- * validates shorter values and returns details.
- */
+/** Twice the longest domain or slug: the contract refuses shorter ones with details. */
 const PATH_PARAMETER_MAX_LENGTH = 512;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Resources that the caller of `buildApi` opens and closes. `buildApi` creates the other dependencies. */
 export type ApiResources = OperationResources & {
-  /** Refused requests per minute and address; the default of `request-counts.ts` when absent. */
   readonly refusedPerMinute?: number;
-  /** Requests per minute of every workspace; those of its plan when absent. */
+  /** Of every workspace; those of its plan when absent. */
   readonly requestsPerMinute?: number;
-  /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
+  /** The default of `time-budget.ts` when absent. */
   readonly requestBudgetMs?: number;
-  /** Milliseconds of a light read from its arrival to its reply, and of the check of its key; `requestBudgetMs` when absent. */
+  /** Time of a light read and of the check of its key; `requestBudgetMs` when absent. */
   readonly readAnswerMs?: number | undefined;
-  /** Milliseconds by which the event loop may be late on average before reads are refused; no limit when absent. */
+  /** Average delay of the event loop from which reads are refused; no limit when absent. */
   readonly loopDelayMs?: number | undefined;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
-  /** Key by which the collector signs its requests; absent when it does not. */
+  /** Absent when the collector does not sign its requests. */
   readonly botKey?: BotKey | null;
 };
 
-/** Counts requests that match no endpoint, with a duration of zero. */
 const meterUnmatched = requestMeter('none');
 
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** Logs one line per request, without the API key. */
+/** Logs no API key. */
 const logRequest = (dependencies: ApiDependencies, context: RequestContext): void => {
   const since = performance.now();
   const { raw } = context.reply;
@@ -88,7 +82,6 @@ const logRequest = (dependencies: ApiDependencies, context: RequestContext): voi
   });
 };
 
-/** Seconds after which a caller whose read was refused by a busy process may try again. */
 const BUSY_RETRY_AFTER_SECONDS = 3;
 const BUSY = new Refusal(
   'overloaded',
@@ -96,15 +89,12 @@ const BUSY = new Refusal(
   [],
   BUSY_RETRY_AFTER_SECONDS,
 );
-/** Milliseconds between the time of a light read and its end by the limits of Postgres, whose error says more. */
+/** The limits of Postgres end a light read this much earlier, because their error says more. */
 const READ_MARGIN_MS = 250;
 
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
-/**
- * Converts an error of Fastify, such as a body that is too large or a malformed URL. Returns other errors
- * unchanged.
- */
+/** Returns errors that are not of Fastify unchanged. */
 const toRefusal = (error: unknown): unknown => {
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   if (status < 400 || status >= 500) return error;
@@ -112,7 +102,7 @@ const toRefusal = (error: unknown): unknown => {
   return new Refusal('invalid_input', message, [{ path: '', message, code: code.toLowerCase() }]);
 };
 
-/** Builds the API server. It does not listen yet. Closing it leaves `resources` open. */
+/** The server does not listen yet. Closing it leaves `resources` open. */
 export const buildApi = (resources: ApiResources): FastifyInstance => {
   const operations = createOperationDependencies(resources);
   const { clock, trustedProxies } = resources;
@@ -158,10 +148,10 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     });
   }
 
-  // Bodies of any content type are read as text. `validateInput` checks type and content.
+  // Bodies of any type are read as text, because `validateInput` checks type and content.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
-  /** Refuses a request that matches no endpoint. Without a key that was valid of late it counts against its address. */
+  /** Without a key that was valid of late the request counts against its address. */
   const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const entered = dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
     if (entered !== null && typeof entered !== 'string')

@@ -1,10 +1,7 @@
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { RequestContext } from './request-context.ts';
 
-/**
- * Runs a request in a span that continues the trace of the caller. Spans contain neither the key nor
- * parameters.
- */
+/** Continues the trace of the caller. Spans contain neither the key nor parameters. */
 export const traceRequest = (context: RequestContext, run: () => Promise<void>): Promise<void> => {
   if (!isTracing()) return run();
   const { endpoint, request, reply, requestId } = context;

@@ -15,27 +15,18 @@ import {
 } from './access-tables.ts';
 
 const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`, `${CONNECTION}-`];
-/** Maximum items handled per batch. */
 const BATCH_MAX = 1_000;
-/** Maximum items buffered from the event store. */
 const BUFFER_ITEMS = 5_000;
-/** Milliseconds between a failure and the next subscription. */
 const RECONNECT_MS = 1_000;
-/**
- * Milliseconds that the subscription stays behind the commands once it has caught up. Commands update the tables
- * themselves. Without this delay the subscription would find nothing to do and would compete for their row locks.
- */
+/** Commands update the tables themselves. Without this delay the subscription would compete for their row locks. */
 const BEHIND_COMMANDS_MS = 250;
 
 export type AccessSubscription = AsyncDisposable & {
-  /** Resolves when the tables have caught up with the log once, at a time after the start. */
+  /** Resolves when the tables have caught up with the log once. */
   readonly filled: Promise<void>;
 };
 
-/**
- * Catch-up subscription that repairs the access tables: events of a process that crashed between append and update,
- * and everything on first start. Commands do not wait for it.
- */
+/** Repairs the access tables after a crash between append and update, and fills them on first start. */
 export const startAccessSubscription = (
   pool: Database,
   eventStore: EventStore,
@@ -71,8 +62,7 @@ export const startAccessSubscription = (
             throw new Error(`the event store does not show revision ${revision} of ${stream} yet`);
         } catch (error) {
           if (!(error instanceof UnreadableEvent)) throw error;
-          // The stream waits for a release that can read it; the other streams continue. The checkpoint stays, so
-          // that such a release reads the stream again.
+          // The stream waits for a release that can read it. The checkpoint stays, so that this release reads it again.
           waitsForRelease = true;
           log.error({ err: error, stream }, 'access stream waits for a release');
         }

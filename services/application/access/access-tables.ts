@@ -8,12 +8,10 @@ import { installSchema } from '#platform/postgres/schema-installer.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
-/** Events that the access tables are built from. */
 export type AccessEvent = WorkspaceEvent | ApiKeyEvent | ConnectionEvent;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Creates the access tables. */
 export const createAccessTables = (pool: Database): Promise<void> =>
   installSchema(pool, { lock: ADVISORY_LOCKS.accessSchema, sql: SCHEMA, fingerprintOn: 'access' });
 
@@ -105,11 +103,8 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
 };
 
 /**
- * Applies one stream to the tables, up to the end that the event store shows. Events are read in order under the row lock of
- * the stream, so two writers cannot overtake each other.
- *
- * @returns the last applied revision; -1n when the stream is empty. It may be earlier than the last recorded one: see
- *   `applyRecorded`.
+ * Applies a stream in order under its row lock, so that two writers cannot overtake each other. Returns the last
+ * applied revision, which may be earlier than the last recorded one (`applyRecorded`); -1n for an empty stream.
  */
 export const applyStream = (
   pool: Database,
@@ -141,12 +136,9 @@ export const applyStream = (
   });
 
 /**
- * Applies a batch of issued keys in one statement. Streams with missing revisions in the batch, or whose stored
- * revision does not directly precede it, are left out. Returns the streams that were applied.
- *
- * The commit is asynchronous: after a power cut, the access subscription applies the keys again. `skip locked`
- * leaves out streams that another process is updating, so two batches never wait for each other's rows. The first
- * batch of a stream inserts its row; rows are inserted in stream order, so concurrent inserts cannot deadlock.
+ * Applies issued keys in one statement, and leaves out streams with missing revisions. `skip locked` leaves out
+ * streams that another process updates; rows are inserted in stream order, so inserts cannot deadlock. The commit is
+ * asynchronous: after a power cut the access subscription applies the keys again.
  */
 const FOLD_ISSUED_KEYS = `
   with unhurried as (select set_config('synchronous_commit', 'off', true)),
@@ -197,9 +189,8 @@ const applyIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Pr
   return issued.map(({ stream }) => moved.has(stream));
 };
 
-/** Maximum issued keys applied by one statement. */
 const FOLDED_TOGETHER_MAX = 200;
-/** Batches key updates: keys appended while a batch is being written go into the next batch. */
+/** Keys appended while a batch is written go into the next batch. */
 const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
 const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
   let folding: Promise<unknown> = Promise.resolve();
@@ -216,11 +207,8 @@ const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
 };
 
 /**
- * Applies a key that was just issued at `revision`, without reading the event back. The successful append proves
- * that the event directly follows revision `revision - 1`, or is the first of its stream.
- *
- * @returns false, with no change, when an earlier event of the stream is not applied yet or another process is
- *   updating the stream. Call `applyRecorded` then.
+ * Applies a key that was just issued at `revision` without reading it back. Returns false, with no change, when an
+ * earlier event is not applied or another process updates the stream. Call `applyRecorded` then.
  */
 export const applyIssuedKey = (
   pool: Database,
@@ -233,7 +221,7 @@ export const applyIssuedKey = (
   return folds.load({ stream, revision, data });
 };
 
-/** Returns those of the key ids that the workspace has or had. A key that was just issued may be missing. */
+/** A key that was just issued may be missing. */
 export const readKnownKeys = async (
   pool: Database,
   workspaceId: string,
@@ -247,7 +235,7 @@ export const readKnownKeys = async (
   return new Set(rows.map(({ key_id }) => key_id));
 };
 
-/** Returns the last applied revision of each stream. Streams that were never applied are left out. */
+/** Streams that were never applied are left out. */
 export const readAppliedRevisions = async (
   pool: Database,
   streams: readonly string[],
@@ -259,18 +247,15 @@ export const readAppliedRevisions = async (
   return new Map(rows.map(({ stream, revision }) => [stream, BigInt(revision)]));
 };
 
-/** Returns the log position of the checkpoint, or `null` when none is stored yet. */
+/** `null` when no checkpoint is stored yet. */
 export const readAccessCheckpoint = async (pool: Database): Promise<bigint | null> => {
   const { rows } = await pool.query<{ position: string }>('select position from access.checkpoint');
   return rows[0] ? BigInt(rows[0].position) : null;
 };
 
 /**
- * Moves the checkpoint from position `from` to position `to`, never backwards. Several processes follow the log. The
- * furthest position is correct, because each process applies streams to their end.
- *
- * @returns false when the stored checkpoint is missing or before `from`. The tables were emptied meanwhile; the
- *   caller must read the checkpoint again and continue from there.
+ * Moves the checkpoint, never backwards. Returns false when it is missing or before `from`: the tables were emptied,
+ * and the caller must read the checkpoint again.
  */
 export const moveAccessCheckpoint = async (
   pool: Database,

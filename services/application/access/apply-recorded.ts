@@ -4,17 +4,11 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyStream } from './access-tables.ts';
 
-/** Milliseconds for which the event store may lag behind its own appends: reads may come from a node that follows the leader. */
+/** The event store may lag behind its own appends: reads may come from a node that follows the leader. */
 const APPLY_WAIT_MS = 5_000;
-/** Milliseconds between two reads of the stream. */
 const READ_AGAIN_MS = 50;
 
-/**
- * Applies one stream to the access tables at least up to a recorded revision. Reads it again while the event store does not
- * show that revision yet.
- *
- * @returns false when it was not shown in time. What was shown is applied.
- */
+/** Applies a stream at least up to a recorded revision. Returns false when that was not shown in time. */
 export const applyRecorded = async (
   pool: Database,
   eventStore: Pick<EventStore, 'read'>,

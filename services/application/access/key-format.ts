@@ -16,16 +16,15 @@ const checksumOf = (text: string): string => {
 };
 
 export type KeyFormat = {
-  /** Creates a random key. `random(62)` returns an integer from 0 to 61. */
+  /** `random(62)` returns an integer from 0 to 61. */
   readonly create: (random?: (below: number) => number) => string;
-  /** Checks the format and the checksum of a key, without a database. */
+  /** Needs no database. */
   readonly isValid: (text: string) => boolean;
 };
 
 /**
- * Creates the format of one kind of key. A key is the prefix, 30 random base62 characters (178 bits), and a checksum:
- * the CRC-32 of the preceding text as 6 base62 characters. The checksum rejects mistyped and invented keys without a
- * query. `prefix`: letters and underscores.
+ * A key is the prefix, 30 base62 characters (178 bits) and its CRC-32 in 6 base62 characters, which rejects mistyped
+ * and invented keys without a query.
  */
 export const keyFormatOf = (prefix: string): KeyFormat => {
   const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
@@ -40,7 +39,7 @@ export const keyFormatOf = (prefix: string): KeyFormat => {
   };
 };
 
-/** Returns the SHA-256 under which a key is stored. A hash without salt is enough: a key has 178 random bits. */
+/** A hash without salt is enough: a key has 178 random bits. */
 export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 export const lastFourOf = (text: string): string => text.slice(-4);

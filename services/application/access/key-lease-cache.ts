@@ -6,31 +6,23 @@ import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-b
 import type { Scope } from '#contracts/values/access/scopes.ts';
 
 /**
- * Lease of a cached API key in milliseconds: a process may use a cached key for this long. A revocation replies only
- * after `LEASE_PASSED_MS` have passed since it was stored. From then on no process accepts the revoked key.
- *
- * Leases were chosen over LISTEN/NOTIFY because they need no delivery guarantee. A notification can be late or lost
- * with its connection, and that loss must be detected; a lease always expires. The cost is one query per process and
- * lease. It runs in the background while a key is in use, and one query renews many keys. The age of a lease counts
- * from before its query was sent, on the monotonic clock.
+ * A process may use a cached key for this long. A revocation replies only after `LEASE_PASSED_MS`, so no process
+ * accepts the revoked key from then on. The message of LISTEN/NOTIFY can be lost with its connection; a lease always
+ * expires. Its age counts from before its query, on the monotonic clock.
  */
 const LEASE_MS = 300;
-/** Age in milliseconds from which a lease in use is renewed in the background. */
+/** From this age a lease in use is renewed in the background. */
 const RENEW_AFTER_MS = 150;
-/** Minimum age in milliseconds of a lease that is renewed together with a due one, if it was used since. */
+/** Leases in use of this age are renewed together with a due one. */
 const RENEW_ALONG_AFTER_MS = 50;
-/** Number of most recently used leases that one renewal considers. */
 const RENEWED_TOGETHER_MAX = 100;
-/** Safety margin in milliseconds for clocks of two machines that run at different speeds. */
+/** Clocks of two machines run at different speeds. */
 const LEASE_MARGIN_MS = 50;
-/** Milliseconds after which every lease that existed before has expired, in every process. */
+/** After this every earlier lease has expired, in every process. */
 export const LEASE_PASSED_MS = LEASE_MS + LEASE_MARGIN_MS;
-/** Maximum keys cached per process. */
 const REMEMBERED_MAX = 10_000;
 
-/** The authenticated caller with its current permissions. */
 export type Caller = {
-  /** The kind of credential: an API key, or a connection of an app. */
   readonly kind: 'api_key' | 'connection';
   /** Id of the key or the connection. */
   readonly keyId: string;
@@ -38,20 +30,15 @@ export type Caller = {
   readonly memberId: string;
   readonly role: Role;
   readonly plan: Plan;
-  /** Scopes of the key or connection that the member's current role still allows. */
+  /** Only those that the member's current role still allows. */
   readonly scopes: ReadonlySet<Scope>;
 };
 
-/** Cache of authenticated callers, bounded by leases. */
 export type Callers = {
-  /**
-   * Finds the caller by the SHA-256 of the key. Returns synchronously while a lease is valid, otherwise a promise.
-   * `null` when the key is unknown or revoked.
-   */
+  /** Returns synchronously while a lease is valid. `null` when the key is unknown or revoked. */
   find(sha256: string): Caller | null | Promise<Caller | null>;
 };
 
-/** Columns that the query of a lease cache returns. */
 type Row = {
   readonly sha256: string;
   readonly key_id: string;
@@ -81,16 +68,15 @@ const callerOf = (kind: Caller['kind'], row: Row): Caller => ({
 
 type Lease = { readonly caller: Caller; readonly since: number; isUsed: boolean };
 type CallersByHash = ReadonlyMap<string, Caller>;
-/** A query in flight. */
 type PendingQuery = { readonly since: number; readonly result: Promise<CallersByHash> };
 
-/** Creates the lease cache of API keys. `now`: the monotonic clock, in milliseconds. */
+/** `now`: the monotonic clock, in milliseconds. */
 export const createKeyLeaseCache = (db: ReadDatabase, now?: () => number): Callers =>
   createLeaseCache(db, { kind: 'api_key', sql: FIND }, now);
 
 /**
- * Creates a lease cache of callers of one kind. `sql` returns the columns of `Row` for the valid ones of the hashes,
- * its first parameter; `values` are the parameters after it. `now`: the monotonic clock, in milliseconds.
+ * `sql` returns `Row` for the valid ones of the hashes, its first parameter. `now`: the monotonic clock, in
+ * milliseconds.
  */
 export const createLeaseCache = (
   db: ReadDatabase,
@@ -129,10 +115,7 @@ export const createLeaseCache = (
     return hashes;
   };
 
-  /**
-   * Single-flight: joins a query in flight for the same key, but only if it was sent within the lease. An older one
-   * could return a state from before a revocation.
-   */
+  /** Joins a query for the same key only if it was sent within the lease: an older one may precede a revocation. */
   const loadCaller = async (sha256: string, at: number): Promise<Caller | null> => {
     let query = pending.get(sha256);
     if (!query || at - query.since >= LEASE_MS) {

@@ -5,28 +5,22 @@ import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Caller } from './key-lease-cache.ts';
 
-/** Milliseconds between two flushes: a key in steady use is written this often. */
 const FLUSH_EVERY_MS = 30_000;
-/** Milliseconds until the first use after `IN_STEADY_USE_MS` is written. */
 const FLUSH_SOON_MS = 1_000;
-/** A key counts as in steady use when its last written use is more recent than this, in milliseconds. */
+/** A key whose last written use is more recent is in steady use. */
 const IN_STEADY_USE_MS = HOUR_MS;
-/** Maximum rows per statement. */
 const KEYS_PER_STATEMENT = 2_000;
-/** Maximum keys whose last written use is cached. The next use of an evicted key is only written sooner. */
+/** The next use of an evicted key is only written sooner. */
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Records the last use of each API key and connection without a write per request: uses are buffered in memory and written in
- * batches. A killed process loses its buffer, at most `FLUSH_EVERY_MS` for a key in steady use.
- *
- * The first use after an hour is written within a second. Otherwise another process that revokes unused keys could
- * revoke a key that is in use again.
+ * Buffers uses and writes them in batches. The first use after an hour is written within a second, so that no other
+ * process revokes the key as unused. A killed process loses its buffer.
  */
 export type KeyUsage = AsyncDisposable & {
-  /** Buffers one use. `atMs`: wall-clock time in milliseconds. */
+  /** `atMs`: milliseconds since 1970. */
   record(caller: Pick<Caller, 'workspaceId' | 'keyId'>, atMs: number): void;
-  /** Writes all buffered uses. Rejects when the write fails; the uses stay buffered. */
+  /** Rejects when the write fails; the uses stay buffered. */
   flush(): Promise<void>;
 };
 
@@ -42,7 +36,7 @@ const WRITE = `
 type Use = { readonly workspaceId: string; readonly keyId: string; readonly atMs: number };
 
 export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
-  /** Buffered uses by key id. Key ids collide between workspaces with a probability of 2^-80. */
+  /** Buffered uses by key id. */
   let unwritten = new Map<string, Use>();
   const writtenMs = new LRUCache<string, number>({ max: REMEMBERED_MAX });
   let soon: NodeJS.Timeout | undefined;
@@ -58,7 +52,6 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
       try {
         await pool.query(WRITE, [workspaces, keys, times]);
       } catch (error) {
-        // Buffers the uses again for the next flush, unless a newer use of the key arrived.
         for (const use of uses.slice(from)) if (!unwritten.has(use.keyId)) unwritten.set(use.keyId, use);
         throw error;
       }
@@ -96,8 +89,8 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
 };
 
 /**
- * Returns the last written use of each active key of a workspace, by key id. Keys never used have no entry. Starts from the active
- * keys: a workspace may have revoked any number.
+ * Last uses by key id; none for a key never used. Starts from the active keys: a workspace may have revoked any
+ * number.
  */
 export const readLastUses = async (
   pool: Database,

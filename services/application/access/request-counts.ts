@@ -12,23 +12,17 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** Length of the window (specification, part "Limits": requests per minute). */
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1_000;
-/** Milliseconds between two messages with the counts of a process. */
 const TELL_EVERY_MS = 250;
-/**
- * Part of a limit that a process allows before it tells its count and has heard those of the others. Of four processes, each may allow
- * that much beyond the limit, and once more what three others have not told: 1.09 × the limit in all, also in a burst.
- */
+/** Of four processes each may allow this part before it tells and hears: 1.09 × the limit in all, also in a burst. */
 const UNHEARD_PART = 1 / 80;
 /** Milliseconds for which a request waits until the others are heard, and for which none waits after one has waited in vain. */
 const HEARING_MS = 100;
 const DEAF_MS = 1_000;
-/** Maximum names in a message, and characters of a name in one of another process. */
 const NAMES_PER_MESSAGE = 2_000;
 const NAME_MAX_CHARACTERS = 300;
 /** Core NATS without a stream: the requests of a lost message are not counted elsewhere. */
 const SUBJECT = 'api.requests';
 
-/** Whether a request is allowed, and how many more are in this minute. */
 export type Allowance = {
   readonly allowed: boolean;
   readonly limit: number;
@@ -39,7 +33,7 @@ export type Allowance = {
   readonly resetIn: number;
 };
 
-/** Sets the `x-ratelimit-*` headers of the specification, and those of draft-ietf-httpapi-ratelimit-headers. */
+/** Specification, and draft-ietf-httpapi-ratelimit-headers. */
 export const setRateHeaders = (
   headers: Record<string, string | number>,
   { limit, remaining, resetAt, resetIn }: Allowance,
@@ -52,28 +46,21 @@ export const setRateHeaders = (
 };
 
 export type RequestCounts = Disposable & {
-  /** Counts one request of a name against its limit. A refused request is not counted. */
+  /** A refused request is not counted. */
   take(name: string, limit: number): Allowance;
-  /**
-   * Returns what to wait for before the next request of the name is taken: the counts of the others, after some requests and one
-   * round trip to NATS. `undefined` for nothing. Call it again after the wait.
-   */
+  /** Promise to wait for before the next `take`; `undefined` for none. Call it again after the wait. */
   hearing(name: string, limit: number): Promise<void> | undefined;
-  /** Removes one counted request. */
   giveBack(name: string): void;
-  /** Number of names with a count in this minute. */
   size(): number;
-  /** Starts to tell the other processes of the group what is counted here, and to add what they tell. */
+  /** Exchanges counts with the other processes of the group. */
   share(connection: NatsConnection, group: string): void;
 };
 
 type Count = {
-  /** Requests of this process in this minute, and those of them that are not told yet. */
   own: number;
   untold: number;
-  /** Requests of the others. */
   elsewhere: number;
-  /** Requests that were allowed since the others were heard. */
+  /** Allowed since the others were heard. */
   unheard: number;
   hearing: Promise<void> | undefined;
 };
@@ -87,7 +74,7 @@ const Message = z.object({
 });
 type Counted = z.infer<typeof Message>['counts'];
 
-/** Parses a message. Returns `null` for another text: core NATS carries messages of any sender. */
+/** `null` for another text: core NATS carries messages of any sender. */
 const parse = (text: string): z.infer<typeof Message> | null => {
   try {
     return Message.safeParse(JSON.parse(text)).data ?? null;
@@ -96,10 +83,7 @@ const parse = (text: string): z.infer<typeof Message> | null => {
   }
 };
 
-/**
- * Name of the group of processes that count together. It has the number of the database, because a copy of a database has the id of
- * the original: the processes of both would count each other's requests.
- */
+/** Processes of one group count together. The number of the database tells a copy from its original. */
 export const countingGroup = async (database: Database, kind: 'callers' | 'collectors'): Promise<string> => {
   await createRunTables(database);
   const { rows } = await database.query<{ name: string }>(
@@ -108,10 +92,7 @@ export const countingGroup = async (database: Database, kind: 'callers' | 'colle
   return `${rows[0]?.name}.${kind}`;
 };
 
-/**
- * Creates the counts of a process. Each counts its own requests in memory, tells them to the others four times a second, and adds
- * up what it hears. Without NATS each process allows the limit for itself.
- */
+/** Each process tells its counts to the others. Without NATS each allows the limit for itself. */
 export const createRequestCounts = (clock: Clock): RequestCounts => {
   const node = randomUUID();
   let window = 0;
@@ -160,7 +141,7 @@ export const createRequestCounts = (clock: Clock): RequestCounts => {
     const told = [...counts].map(([name, { own, untold }]): [string, number] => [name, own - untold]);
     if (told.length > 0) tell(`${group}.${message.node}`, told);
   };
-  /** Tells the requests of a name, and waits until what the others have told before is heard. */
+  /** Waits until the counts that the others told before are heard. */
   const hearOthers = async (subject: string, name: string, count: Count): Promise<void> => {
     tell(subject, [[name, count.untold]]);
     count.untold = 0;
@@ -238,32 +219,28 @@ export const createRequestCounts = (clock: Clock): RequestCounts => {
   };
 };
 
-/** Default of requests without a valid key per minute and address, over all processes. */
+/** Per minute and address, over all processes. */
 export const REFUSED_PER_MINUTE = 1_000;
-/** Maximum names that are counted in one minute. Requests of further addresses are not counted. */
+/** Requests of further addresses are not counted. */
 export const NAMES_MAX = 50_000;
-/** Keys that were valid of late, and how long that is remembered. */
 const VALID_KEYS_MAX = 10_000;
 const VALID_KEY_MS = 3_600_000;
-/** Part of a key that identifies it among the valid ones: 12 characters before its checksum, 71 random bits. */
+/** 12 characters before the checksum: 71 random bits. */
 const MARK_FROM = -18;
 const MARK_TO = -6;
 
-/** Name by which a request is counted, or `null` for a request that is not counted. */
+/** `null` for a request that is not counted. */
 export type Counting = string | null;
 
-/** Limits requests without a valid key by the address that they come from, before a key is hashed or looked up. */
 export type RefusedRequests = {
   /**
-   * Counts a request before its key is checked. Returns the allowance of an address that has used it up, which ends the request. A
-   * key that was valid of late is not counted, so that an attacker behind the same address does not shut out its owner.
+   * Returns the allowance of an address that has used it up. A key that was valid of late is not counted, so that an
+   * attacker behind the same address does not shut out its owner.
    */
   enter(address: string, keyText: string | undefined): Counting | Allowance;
-  /** Keeps the count of a request that is refused, and forgets that its key was valid. */
   refuse(address: string, keyText: string | undefined, counted: Counting): void;
-  /** Removes the count of a request with a valid key, and remembers the key. */
   accept(keyText: string, counted: Counting): void;
-  /** Removes the count of a request whose key could not be checked. */
+  /** Removes the count when the key could not be checked. */
   cancel(counted: Counting): void;
 };
 

@@ -5,17 +5,14 @@ import { serverFaultOf } from '#platform/server-fault.ts';
 import { havePassed, type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
 import type { ProjectionWait } from '../commands/projection-wait.ts';
 
-/** Milliseconds by which the standby may be late. A later one is not used. */
+/** A standby that is later is not used. */
 export const LATE_MS = 10_000;
-/** Milliseconds between two comparisons of the standby with the primary. */
 const COMPARE_MS = 250;
-/** Milliseconds in which a server must tell its position. */
 const POSITION_ANSWER_MS = 1_000;
-/** Positions of the primary that are kept: those of the time by which the standby may be late. */
 const POSITIONS_MAX = LATE_MS / COMPARE_MS;
-/** Maximum callers that are remembered. Beyond that, every caller counts as one of them. */
+/** Beyond that, every caller counts as one of them. */
 const CALLERS_MAX = 10_000;
-/** SQLSTATEs of a server that refuses the login, besides those of `serverFaultOf`. */
+/** Login refused; other faults are in `serverFaultOf`. */
 const NOT_LET_IN = /^(28...|3D000)$/;
 
 /** Position in the write-ahead log in bytes: written by a primary, replayed by a standby. */
@@ -25,48 +22,33 @@ const WAL_POSITION: ReadQuery = {
   values: [],
 };
 
-/** A database for the reads of one request. */
 export type ReadRoute = {
   /** Equal reads of routes with one name may be shared. */
   readonly name: 'primary' | 'standby';
   readonly db: ReadDatabase;
-  /** True once the primary has answered a read. */
   readonly hasReadPrimary: () => boolean;
 };
 
-/**
- * Chooses the database for each read: the standby, unless it is gone or late, or the caller wrote or read the primary later than what
- * the standby shows. So what a caller has seen does not disappear again.
- */
+/** Reads from the standby, unless it shows less than the caller has seen: nothing disappears again. */
 export type ReadRoutes = AsyncDisposable & {
-  /** Returns the route of a read. Call `saw` with it when the read has ended. */
+  /** Call `saw` with the route when the read has ended. */
   routeOf(callerId: string): ReadRoute;
-  /** The route of everything that decides: commands, keys, idempotency. */
   readonly primary: ReadRoute;
-  /** Remembers that the caller has seen the primary, if it has answered on the route. */
   saw(callerId: string, route: ReadRoute): void;
-  /**
-   * Returns the position up to which a reply of the primary may show the log, so that its caller can ask another process for as
-   * much. `null` when the standby replied, or there is none.
-   */
+  /** Log position that a reply of the primary may show. `null` when the standby replied, or there is none. */
   shownUpTo(route: ReadRoute, readModels: readonly string[]): Promise<bigint | null> | null;
-  /**
-   * Waits until the read models have passed a position where the caller reads: asks the standby once, and then waits at the primary.
-   * Running out of time is not an error.
-   */
+  /** Waits until the caller's read models have passed a position. Running out of time is not an error. */
   waitFor(callerId: string, readModels: readonly string[], position: bigint): Promise<void>;
-  /** Compares the standby with the primary. Never throws. */
+  /** Never throws. */
   compare(): Promise<void>;
 };
 
 export type ReadRouteOptions = {
   readonly primary: ReadDatabase;
-  /** Without it, all reads go to the primary. */
   readonly standby?: ReadDatabase | undefined;
   readonly projectionWait: ProjectionWait;
-  /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds between two comparisons; `null` for none but those of the caller. */
+  /** `null`: only `compare` compares. */
   readonly compareMs?: number | null;
 };
 
@@ -92,10 +74,10 @@ export const createReadRoutes = ({
   compareMs = COMPARE_MS,
 }: ReadRouteOptions): ReadRoutes => {
   const primary: ReadRoute = { name: 'primary', db: primaryDb, hasReadPrimary: () => true };
-  /** When a caller last saw the primary, the earliest first. */
+  /** The earliest first. */
   const seenAt = new Map<string, number>();
   let everyoneSawAt = Number.NEGATIVE_INFINITY;
-  /** The last positions of the primary, the earliest first. `at`: before the position was read. */
+  /** The earliest first. `at`: before the position was read. */
   const positions: { readonly at: number; readonly position: bigint }[] = [];
   /** The standby shows all that the primary showed at this time. */
   let caughtUpTo = Number.NEGATIVE_INFINITY;
@@ -106,7 +88,6 @@ export const createReadRoutes = ({
   const lose = (): void => {
     everyoneSawAt = now();
   };
-  /** Reads from the standby, and again from the primary when the standby fails. */
   const openStandbyRoute = (db: ReadDatabase): ReadRoute => {
     let hasReadPrimary = false;
     const lossAtStart = everyoneSawAt;
@@ -148,7 +129,6 @@ export const createReadRoutes = ({
       seenAt.delete(callerId);
     }
     const at = now();
-    // While the primary is gone, the standby is compared with what is known.
     const written = await readPosition(primaryDb).catch(() => null);
     if (written !== null) positions.push({ at, position: written });
     if (positions.length > POSITIONS_MAX) positions.shift();

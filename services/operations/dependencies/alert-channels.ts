@@ -5,9 +5,8 @@ import type { Clock } from '#platform/clock.ts';
 import type { TargetRules } from '#platform/egress/check-target-url.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 
-/** Outbound channels for alert samples. The process sends nothing else to customers. */
+/** The process sends nothing else to customers. */
 export type AlertChannels = AsyncDisposable & {
-  /** Rules for accepted target addresses. */
   readonly rules: TargetRules;
   readonly webhook: WebhookChannel;
   readonly chat: ChatChannel;

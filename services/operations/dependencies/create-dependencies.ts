@@ -22,7 +22,6 @@ import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
 
-/** Resources that the process opens and closes. */
 export type OperationResources = Pick<
   OperationDependencies,
   | 'db'
@@ -35,29 +34,23 @@ export type OperationResources = Pick<
   | 'clock'
   | 'log'
 > & {
-  /** May still be connecting. Requests do not wait for it. */
+  /** Requests do not wait for the connection. */
   readonly nats: Promise<Nats>;
   readonly cursorSecret: string;
-  /** Signs the URLs of report and media files. */
   readonly downloadSecret: string;
-  /** Second secrets accepted for reading, during a rotation. */
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
-  /** Connections for API keys only, to the primary, so that no read delays them. `db` when absent. */
+  /** To the primary, for API keys only, so that no read delays them. `db` when absent. */
   readonly accessDb?: ReadDatabase;
-  /**
-   * Connections for commands about keys and members, so that no crowd of other commands holds up a revocation. `pool` when
-   * absent.
-   */
+  /** For keys and members, so that no crowd of commands holds up a revocation. `pool` when absent. */
   readonly controlPool?: Database;
-  /** A standby of the database, for reads. */
   readonly standby?: ReadDatabase | undefined;
-  /** Name of the processes that count requests together (`countingGroup`); this one alone when absent. */
+  /** See `countingGroup`; this process alone when absent. */
   readonly countingGroup?: string;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
 
-/** Returns the table of snapshots. Commands about keys and members find theirs on `control`, and all are stored on `pool`. */
+/** Commands about keys and members read snapshots on `control`; all are stored on `pool`. */
 const snapshotsOf = (pool: Database, control: Database): SnapshotTable => {
   const [ofCommands, ofAccess] = [openSnapshotTable(pool), openSnapshotTable(control)];
   const tableOf = (stream: string): SnapshotTable =>
@@ -69,7 +62,7 @@ const snapshotsOf = (pool: Database, control: Database): SnapshotTable => {
   };
 };
 
-/** Creates the dependencies of endpoint handlers. The caller disposes `requestCounts`, `keyUsage` and `readRoutes`. */
+/** The caller disposes `requestCounts`, `keyUsage` and `readRoutes`. */
 export const createOperationDependencies = ({
   nats,
   cursorSecret,

@@ -2,24 +2,20 @@ import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '#contracts/errors.ts';
 
 /**
- * Signed keyset cursors. A cursor is the base64url of a 16-byte HMAC-SHA256, followed by the signed JSON of
- * version, filter fingerprint and sort key of the last item (tie-break included). The next page starts after
- * that key, also when rows were inserted meanwhile. Cursors are not secret; the signature rejects forged ones.
+ * Signs keyset cursors: base64url of a 16-byte HMAC-SHA256, then JSON of version, filters and sort key. The next page
+ * starts after that key, also when rows were inserted meanwhile.
  */
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
 const FINGERPRINT_LENGTH = 12;
-/**
- * Maximum length in characters, above that of any issued cursor: JSON can write a name of 200 characters six
- * times as long.
- */
+/** Above any issued cursor: JSON can write a name of 200 characters six times as long. */
 const CURSOR_MAX_LENGTH = 2_048;
 
 type SortKey = readonly (string | number)[];
 
 export type Cursors = {
   sign(filters: string, sortKey: SortKey): string;
-  /** Returns the sort key. Throws `Refusal` when the cursor was altered or was issued for other filters. */
+  /** Throws `Refusal` when the cursor was altered or was issued for other filters. */
   open(cursor: string, filters: string): SortKey;
 };
 
@@ -29,10 +25,7 @@ const fingerprintOf = (filters: string): string =>
 const refusal = (message: string): Refusal =>
   new Refusal('invalid_cursor', message, [{ path: 'cursor', message, code: 'invalid_cursor' }]);
 
-/**
- * All processes of an installation use the same secrets. `second` is only accepted for reading, during a secret
- * rotation.
- */
+/** All processes share the secrets. `second` is only accepted for reading, during a rotation. */
 export const createCursors = (secret: string, second?: string): Cursors => {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
   const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];

@@ -23,10 +23,9 @@ import type { ReadCoalescing } from './read-coalescing.ts';
 import type { ReadModelLag } from './read-model-lag.ts';
 import type { Reply } from '../endpoint/reply.ts';
 
-/** A reply, and the route of the request that it was read for: several requests may share it. */
+/** Several requests may share a reply; its route is that of the request that read it. */
 export type HandledRead = { readonly reply: Reply; readonly route: ReadRoute };
 
-/** Dependencies of endpoint handlers. */
 export type OperationDependencies = {
   /** Reads from the primary. The handler of a read gets the database of its route instead. */
   readonly db: ReadDatabase;
@@ -42,7 +41,6 @@ export type OperationDependencies = {
   readonly downloadLinks: DownloadLinks;
   readonly mediaLinks: MediaLinks;
   readonly objectStore: ObjectStore;
-  /** `null` without MEMBER_VAULT_KEY: encrypted names cannot be read. */
   readonly memberVault: MemberVault | null;
   /** `null` without MEMBER_VAULT_KEY: no webhooks are sent. */
   readonly secretVault: SecretVault | null;
@@ -52,7 +50,6 @@ export type OperationDependencies = {
   readonly coalesceReads: ReadCoalescing<HandledRead>;
   readonly heavyReads: HeavyReads;
   readonly readModelLag: ReadModelLag;
-  /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;

@@ -2,15 +2,14 @@ import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
 import type { LinkSigner } from './link-signer.ts';
 
-/** Path of signed download URLs. The signature replaces the API key until it expires. */
+/** The signature replaces the API key until it expires. */
 export const DOWNLOAD_PATH = '/v1/reports/download';
 
-/** A file: its name for the client, and its key in the object store. */
 export type Download = { readonly fileName: string; readonly objectKey: string };
 
 export type DownloadLinks = {
   sign(download: Download, now: Date): { readonly url: string; readonly expiresAt: string };
-  /** Returns the signed file. Throws `Refusal` when the URL was altered or has expired. */
+  /** Throws `Refusal` when the URL was altered or has expired. */
   open(
     fileName: string,
     query: Readonly<Record<string, unknown>>,
@@ -21,10 +20,8 @@ export type DownloadLinks = {
 const refusal = (message: string): Refusal => new Refusal('link_invalid', message);
 const EXPIRES = /^[0-9]{1,12}$/;
 
-/** Creates the links to report files. */
 export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): DownloadLinks => {
-  // Object key and expiry contain no line breaks, so that two different downloads never have the same signed
-  // text.
+  // Object key and expiry contain no line breaks, so two downloads never have the same signed text.
   const signedText = ({ fileName, objectKey }: Download, expires: string): string =>
     `download\n${fileName}\n${objectKey}\n${expires}`;
 

@@ -2,16 +2,13 @@ import { availableParallelism } from 'node:os';
 import { Refusal } from '#contracts/errors.ts';
 import { HEAVY_CLIENTS } from '#platform/postgres/read-database.ts';
 
-/** Maximum heavy reads that run in one process: each has a connection. */
+/** Each heavy read has a connection. */
 export const HEAVY_MAX = HEAVY_CLIENTS;
-/** The same of one workspace: 2, and 1 on a machine of two processors, which it often shares with the database. */
+/** 1 on a machine of two processors, which it often shares with the database. */
 export const HEAVY_PER_WORKSPACE_MAX = Math.min(2, Math.max(1, availableParallelism() - 1));
-/** Maximum heavy reads of one workspace that wait for a place, and the milliseconds for which they do. */
 export const WAITING_PER_WORKSPACE_MAX = 8;
 export const HEAVY_WAIT_MS = 2_000;
-/** Maximum heavy reads that wait, of all workspaces. */
 const WAITING_MAX = 64;
-/** Seconds after which a refused caller may try again. */
 const RETRY_AFTER_SECONDS = 1;
 
 const refusal = (): Refusal =>
@@ -22,7 +19,7 @@ const refusal = (): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
-/** Runs a heavy read of a workspace in one of its places. Throws `Refusal` when too many run and wait. */
+/** Throws `Refusal` when too many heavy reads run and wait. */
 export type HeavyReads = <T>(workspaceId: string, read: () => Promise<T>) => Promise<T>;
 
 type Waiting = { readonly workspaceId: string; readonly start: () => void };

@@ -1,15 +1,12 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
-/** Signs the texts of URLs that open without an API key. */
 export type LinkSigner = {
-  /** Returns the signature of a text, in base64url. */
   sign(text: string): string;
   isSigned(text: string, signature: string): boolean;
 };
 
 /**
- * All API processes use the same secrets. A secret may sign several kinds of links, so each text begins with its kind.
- * `second` is only accepted for reading, during a secret rotation.
+ * All API processes share the secrets. Each text begins with its kind of link. `second` is only accepted for reading.
  */
 export const createLinkSigner = (secret: string, second?: string): LinkSigner => {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));

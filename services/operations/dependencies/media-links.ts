@@ -4,10 +4,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import type { LinkSigner } from './link-signer.ts';
 
 export type MediaLinks = {
-  /**
-   * Returns the signed URL of a media file. `name`: its SHA-256, or that of an image with `.thumb` for its thumbnail.
-   * Equal all day, so that replies and their ETags stay equal.
-   */
+  /** `name`: SHA-256 of the file, or of an image with `.thumb`. The URL is equal all day, so that ETags stay equal. */
   sign(name: string, now: Date): string;
   /** Returns the milliseconds that the link is still valid. Throws `Refusal` when it was altered or has expired. */
   open(name: string, query: Readonly<Record<string, unknown>>, now: Date): number;
@@ -18,7 +15,7 @@ const expired = new Refusal('link_invalid', 'The link has expired. Read the crea
 const NAME = /^[0-9a-f]{64}(\.thumb)?$/;
 const EXPIRES = /^[0-9]{1,12}$/;
 
-/** Creates the links to media files. A link is valid to the end of the next UTC day. */
+/** A link is valid to the end of the next UTC day. */
 export const createMediaLinks = (signer: LinkSigner, baseUrl: string): MediaLinks => {
   const signedText = (name: string, expires: string): string => `media\n${name}\n${expires}`;
   return {

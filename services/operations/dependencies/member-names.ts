@@ -1,18 +1,13 @@
 import type { OperationDependencies } from './dependencies.ts';
 
-/** A member in the read model. */
 export type NamedMember = {
   readonly workspaceId: string;
   readonly memberId: string;
-  /** Empty when the name is encrypted in `sealed`. */
   readonly name: string;
   readonly sealed: string | null;
 };
 
-/**
- * Returns the display name of a member. `null` when it cannot be decrypted (erased, or no vault key here): a
- * missing name must not fail the whole reply.
- */
+/** `null` when the name cannot be decrypted (erased, or no vault key): it must not fail the whole reply. */
 export const memberNameOf = async (
   { memberVault, log }: Pick<OperationDependencies, 'memberVault' | 'log'>,
   { workspaceId, memberId, name, sealed }: NamedMember,

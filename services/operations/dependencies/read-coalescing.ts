@@ -1,7 +1,4 @@
-/**
- * Single-flight for reads: calls with the same key within one event-loop iteration share one read. Queries are
- * sent at the end of the iteration, so a shared read is never older than a separate read would be.
- */
+/** Calls with the same key within one event-loop iteration share a read, which is never older than their own. */
 export type ReadCoalescing<T> = (key: string, read: () => Promise<T>) => Promise<T>;
 
 export const createReadCoalescing = <T>(): ReadCoalescing<T> => {

@@ -3,15 +3,12 @@ import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-b
 import type { ReadRoute } from '#application/reads/read-routes.ts';
 import { oldestOf } from '../endpoint/reply.ts';
 
-/** Milliseconds for which a process trusts what it read of the lag. The projector counts the log once a second. */
+/** The projector counts the log once a second. */
 const TRUSTED_MS = 1_000;
-/** Seconds without a sample after which no projector runs, and every read model is as old as its last sample. */
+/** Without a sample for this long no projector runs, and read models are as old as their last sample. */
 const SAMPLES_STOPPED_SECONDS = 60;
 
-/**
- * Read models that are behind the log, with the time at which they were last up to date. The projector samples them
- * every 10 seconds. A read model that never was up to date gets the time of its start.
- */
+/** A read model that never was up to date gets the time of its start. */
 const BEHIND = `
   select p.name, ${isoTimeSql(`coalesce(
       (select max(at) from projector.sample s where s.name = p.name and s.lag_facts = 0), p.started_at)`)} as complete_at
@@ -19,17 +16,12 @@ const BEHIND = `
   where l.lag_facts > 0 or (
     select max(at) from projector.sample s where s.name = p.name) < now() - interval '${SAMPLES_STOPPED_SECONDS} seconds'`;
 
-/** Tells which read models are behind the log. */
 export type ReadModelLag = {
-  /**
-   * Returns the last time at which none of the read models of a database lacked an event, as ISO text. `null` when none
-   * of them is behind.
-   */
+  /** Last time at which no read model lacked an event, as ISO text. `null` when none is behind. */
   completeAt(route: ReadRoute, readModels: readonly string[]): Promise<string | null>;
 };
 
 type Behind = ReadonlyMap<string, string>;
-/** The lag of one database, as read last. */
 type Reading = { readonly behind: Promise<Behind>; readonly atMs: number };
 
 const read = async ({ db }: ReadRoute): Promise<Behind> => {
@@ -37,7 +29,7 @@ const read = async ({ db }: ReadRoute): Promise<Behind> => {
   return new Map(rows.map((row) => [row.name, row.complete_at]));
 };
 
-/** Reads the lag of each database at most once per second. Concurrent callers share one query. */
+/** Concurrent callers share one query per database and second. */
 export const createReadModelLag = (): ReadModelLag => {
   const readings = new Map<string, Reading>();
   const readingOf = (route: ReadRoute): Reading => {

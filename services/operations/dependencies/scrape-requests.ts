@@ -7,14 +7,11 @@ import { type Nats, tracedHeaders } from '#platform/nats/connection.ts';
 const MESSAGE_ID = 'Nats-Msg-Id';
 
 export type ScrapeRequests = {
-  /**
-   * Requests a scan from the collectors. Never throws and does not wait: the cadence loop repeats a request
-   * that is lost. `eventId` deduplicates repeated requests.
-   */
+  /** Never throws and does not wait: the cadence loop repeats a lost request. `eventId` deduplicates. */
   request(scrape: ScrapeRequested, eventId: string): void;
 };
 
-/** `nats` may still be connecting. Requests until then are logged and dropped. */
+/** Until `nats` is connected, requests are logged and dropped. */
 export const createScrapeRequests = (nats: Promise<Nats>, log: Log): ScrapeRequests => {
   let connected: Nats | undefined;
   const connect = async (): Promise<void> => {

@@ -3,8 +3,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Endpoint } from './define-endpoint.ts';
 
 /**
- * Throws `Refusal` when `workspaceId`, the parameter `ws`, is not the workspace of the caller. The error is 404
- * and not 403, so that a caller cannot find out which other workspaces exist. `undefined`: the endpoint has no
+ * Throws 404 and not 403 for another workspace: no caller learns which exist. `undefined`: the endpoint has no
  * workspace.
  */
 export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => {
@@ -16,10 +15,7 @@ export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => 
   }
 };
 
-/**
- * Throws `Refusal` when the caller lacks the scope of the endpoint. The role of the member limits the scopes of
- * a key.
- */
+/** Throws `Refusal`. The role of the member limits the scopes of a key. */
 export const requireScope = ({ scope }: Endpoint, caller: Caller): void => {
   if (!caller.scopes.has(scope)) {
     throw new Refusal('scope_missing', `This endpoint requires a key with the scope ${scope}.`);

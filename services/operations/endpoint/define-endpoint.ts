@@ -7,7 +7,7 @@ import type { ExecuteCommand } from './execute-command.ts';
 import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
-/** Sections of the documentation, in their order. */
+/** In the order of the documentation. */
 export const TAGS = {
   System: 'What the corpus holds and how fresh it is.',
   Brands: 'Brands and the figures observed of their ads.',
@@ -32,7 +32,6 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** Input of a handler: validated parameters and the caller. */
 export type Call<Params, Query, Body> = {
   readonly params: Params;
   readonly query: Query;
@@ -41,18 +40,16 @@ export type Call<Params, Query, Body> = {
   readonly requestId: string;
   /** Event ids are derived from it, so that a repeated command appends its events once. */
   readonly commandId: string;
-  /** True when this may be a retry: an earlier attempt may already have appended its events. */
+  /** True for a possible retry: an earlier attempt may already have appended its events. */
   readonly mayRepeat: boolean;
-  /** Size and start of the requested page. Only used by paged endpoints. */
+  /** Only for paged endpoints. */
   readonly page: PageRequest;
-  /** Runs a command of the caller in the caller's workspace. */
   readonly execute: ExecuteCommand;
 };
 
-/** Shape of `data` and `meta`. A `paged` list has a cursor, a `whole` list has none. */
+/** A `paged` list has a cursor, a `whole` list has none. */
 export type ReplyShape = 'record' | 'brand' | 'whole' | 'paged';
 
-/** Errors that every endpoint can return, in addition to its own. */
 export const SHARED_ERRORS = [
   'bad_request',
   'unauthorized',
@@ -62,10 +59,8 @@ export const SHARED_ERRORS = [
   'unavailable',
 ] as const;
 
-/** Contract of an endpoint, without the schemas of its input. */
 export type Contract = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Path with its parameters in braces, such as `/v1/brands/{brandId}`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: Tag;
@@ -75,35 +70,28 @@ export type Contract = {
   readonly reply: {
     readonly status: 200 | 201;
     readonly shape: ReplyShape;
-    /** Schema of `data`; for a list, of one item. */
+    /** For a list, the schema of one item. */
     readonly data: z.ZodType;
-    /** Example of `data`. */
     readonly example: unknown;
   };
-  /** Errors in addition to `SHARED_ERRORS`. */
+  /** In addition to `SHARED_ERRORS`. */
   readonly errors: readonly ErrorType[];
-  /** True when the endpoint reads the corpus: replies carry an ETag. */
+  /** Replies with an ETag. */
   readonly corpus: boolean;
-  /**
-   * True when the handler may read heavily (`db.slow`): such a read takes one of the few places of its workspace, and its request has
-   * more time. False when absent.
-   */
+  /** Allows `db.slow`: such a read takes a place of its workspace and has more time. */
   readonly heavy?: boolean;
-  /** Projections that the handler reads. A request with `min-position` waits for them. */
+  /** Projections that a request with `min-position` waits for. */
   readonly reads: readonly string[];
 };
 
-/** An endpoint: contract and handler. */
 export type Endpoint = Contract & {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: { readonly schema: z.ZodType; readonly example: unknown } | null;
-  /** Examples of path parameters in the documentation. */
   readonly paramsExample: Readonly<Record<string, string>>;
   readonly handler: (call: Call<never, never, never>, dependencies: OperationDependencies) => Promise<Reply>;
 };
 
-/** Defines an endpoint. The handler gets the types of its contract. */
 export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
   definition: Contract & {
     readonly params: Params;
@@ -117,7 +105,6 @@ export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, 
   },
 ): Endpoint => definition;
 
-/** Returns all errors that an endpoint can return. */
 export const errorsOf = ({ method, errors }: Endpoint): readonly ErrorType[] => [
   ...SHARED_ERRORS,
   ...errors,

@@ -1,4 +1,4 @@
-/** Examples in the API documentation. Tests validate each against the schema of its endpoint. */
+/** Tests validate each example against the schema of its endpoint. */
 
 export const BASE_URL = 'https://ads.example.com';
 export const WORKSPACE_ID = 'ws_4k7m2q9x8t3b6c1d';

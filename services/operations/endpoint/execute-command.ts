@@ -6,21 +6,20 @@ import type {
   WorkspaceResult,
 } from '#application/commands/workspace-commands.ts';
 
-/** A command of a call. Actor, workspace, request id and command id default to those of the call. */
+/** Actor, workspace, request id and command id default to those of the call. */
 export type CallCommand<State, E extends Event> = Pick<
   WorkspaceCommand<State, E>,
   'stream' | 'decider' | 'decision' | 'shownIn' | 'isShared'
 > & {
-  /** Required for a second command of the same call: event ids are derived from it, so it must be unique. */
+  /** Unique, because event ids are derived from it. Required for a second command of the same call. */
   readonly commandId?: string;
 };
 
-/** Runs a command of a call and waits until the read models show its result. Throws the refusal of the decision. */
+/** Waits until the read models show the result. Throws the refusal of the decision. */
 export type ExecuteCommand = <State, E extends Event>(
   command: CallCommand<State, E>,
 ) => Promise<WorkspaceResult<State, E>>;
 
-/** Creates the function `execute` of a call. */
 export const createExecute =
   (
     workspaceCommands: WorkspaceCommands,

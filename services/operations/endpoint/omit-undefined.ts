@@ -2,7 +2,6 @@ type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? nev
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
 };
 
-/** Removes properties whose value is `undefined`. */
 export const omitUndefined = <T extends object>(filters: T): WithoutUndefined<T> =>
   Object.fromEntries(
     Object.entries(filters).filter(([, value]) => value !== undefined),

@@ -2,7 +2,6 @@ import { Refusal } from '#contracts/errors.ts';
 import { TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { serverFaultOf } from '#platform/server-fault.ts';
 
-/** Seconds after which the caller may try again. */
 const RETRY_AFTER_SECONDS = 3;
 
 const MESSAGES = {
@@ -11,7 +10,6 @@ const MESSAGES = {
   busy: 'The request took too long. Narrow it (a brand, more words, a shorter time), or try again.',
 } as const;
 
-/** Returns the refusal of a request whose time is used up. */
 export const timeIsOut = (): Refusal =>
   new Refusal(
     'overloaded',
@@ -21,8 +19,8 @@ export const timeIsOut = (): Refusal =>
   );
 
 /**
- * Converts an error of a server that is too busy, silent or gone into the refusal 503 with a hint. The error of a server that
- * cannot serve is its cause, which is logged. Refusals of a busy server are many and not logged. Returns other errors unchanged: they are faults. The same for a request whose time is used up.
+ * Converts an error of a busy, silent or lost server into 503, with the error as cause unless it is busy. Returns
+ * other errors unchanged: they are faults.
  */
 export const toOverload = (error: unknown): unknown => {
   if (error instanceof TimeUsedUp) return timeIsOut();
@@ -33,7 +31,7 @@ export const toOverload = (error: unknown): unknown => {
   return refusal;
 };
 
-/** Returns the refusal 503 of an error of a server, or of a request whose time is used up; `null` for other errors. */
+/** `null` for errors that are no overload. */
 export const overloadOf = (error: unknown): Refusal | null => {
   const converted = toOverload(error);
   return converted instanceof Refusal && converted.code === 'overloaded' ? converted : null;

@@ -3,8 +3,7 @@ import { findBrand } from '#projections/brands/read.ts';
 import { pageReply, type Reply } from './reply.ts';
 
 /**
- * Replies with a page as of its newest item. A page without any is as of the newest observation that its read model
- * has applied. That time is read first and the page once more, so that the page lacks nothing observed until then.
+ * Reads the newest observation before an empty page is read again, so that the page lacks nothing observed until then.
  */
 export const pageAsOf = async <Found extends Page>(
   read: () => Promise<Found>,
@@ -20,8 +19,8 @@ export const pageAsOf = async <Found extends Page>(
 };
 
 /**
- * Returns the time of a list without items that a query may limit to one brand: the last observation of the brand in the read
- * model of the list; before its first, that of its profile. Without such a brand, the newest observation of the corpus.
+ * The last observation of the brand in the read model of the list, else of its profile; without a brand, of the
+ * corpus.
  */
 export const readAsOfEmptyList = async (
   db: ReadDatabase,

@@ -4,7 +4,6 @@ import type { Endpoint } from './define-endpoint.ts';
 import type { Reply } from './reply.ts';
 import type { ValidInput } from './validate-input.ts';
 
-/** Start of a page: the filters that its cursors are signed for, and the sort key after which it begins. */
 export type PageStart = {
   readonly filters: string;
   /** `null` for the first page. */
@@ -13,10 +12,7 @@ export type PageStart = {
 
 const NOT_PAGED: PageStart = { filters: '', after: null };
 
-/**
- * Opens the cursor of a request to a paged endpoint. Throws `Refusal` when the cursor was altered, or was
- * issued for another endpoint, workspace or filter. Only `limit` may change between two pages.
- */
+/** Throws `Refusal` for an altered cursor, or one of another endpoint, workspace or filter. Only `limit` may change. */
 export const openPageCursor = (
   endpoint: Endpoint,
   caller: Caller,
@@ -29,6 +25,6 @@ export const openPageCursor = (
   return { filters, after: typeof cursor === 'string' ? cursors.open(cursor, filters) : null };
 };
 
-/** Returns the signed cursor of the next page. `null` when the reply is the last page or not paged. */
+/** `null` when the reply is the last page or not paged. */
 export const signNextCursor = (filters: string, reply: Reply, cursors: Cursors): string | null =>
   reply.next ? cursors.sign(filters, reply.next) : null;

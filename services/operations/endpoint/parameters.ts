@@ -3,35 +3,32 @@ import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/values/primitive
 import { ApiKeyId } from '#contracts/resources/workspace/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
-/** Parameters shared by several endpoints (specification, part "Endpoints", general rules). */
+/** Specification, part "Endpoints", general rules. */
 
 const WHOLE_NUMBER = /^[0-9]{1,15}$/;
 
-/** Converts query text to a whole number. Other text is passed on, so that the schema rejects it. */
+/** Passes other text on, so that the schema rejects it. */
 export const wholeNumber = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' && WHOLE_NUMBER.test(text) ? Number(text) : text),
     schema,
   );
 
-/**
- * Splits query text into a list without duplicates. The list is sorted, so that cursors do not depend on the
- * order in the URL.
- */
+/** Sorted and without duplicates, so that cursors do not depend on the order in the URL. */
 export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' ? [...new Set(text.split(','))].toSorted() : text),
     schema,
   );
 
-/** Splits comma-separated uuids, in lower case and without duplicates. Uuids are case-insensitive. */
+/** In lower case and without duplicates: uuids are case-insensitive. */
 export const commaSeparatedUuids = (maxItems: number) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text),
     commaSeparated(z.array(Uuid).min(1).max(maxItems)),
   );
 
-/** Search text. NUL characters are rejected, because Postgres cannot store them in text. */
+/** Postgres cannot store NUL characters in text. */
 export const searchText = (maxLength: number) =>
   z
     .string()
@@ -39,14 +36,10 @@ export const searchText = (maxLength: number) =>
     .max(maxLength)
     .refine((text) => !text.includes('\u0000'), 'must not contain a NUL character');
 
-/**
- * Range of accepted dates. The first is older than every ad of the library. The last is far enough below the
- * largest date that a window can be added to it.
- */
+/** Older than every ad of the library; the latest date leaves room for a window. */
 const DATE_EARLIEST = '2000-01-01';
 const DATE_LATEST = '2999-12-31';
 
-/** Optional date parameter. */
 export const dateParameter = (description: string) =>
   CalendarDate.refine(
     (date) => date >= DATE_EARLIEST && date <= DATE_LATEST,
@@ -58,7 +51,6 @@ export const dateParameter = (description: string) =>
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** Query parameters of every paged endpoint. */
 export const pageQuery = {
   limit: wholeNumber(
     z.int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT).meta({ description: 'Items per page.' }),
@@ -109,9 +101,6 @@ export const briefParams = z.strictObject({
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/**
- * Returns the reference to a brand by uuid or slug. A slug never looks like a uuid: that would take a top-level
- * domain of twelve hex digits.
- */
+/** A slug never looks like a uuid: that would take a top-level domain of twelve hex digits. */
 export const brandRefOf = (text: string): BrandRef =>
   UUID.test(text) ? { id: text.toLowerCase() } : { slug: text };

@@ -3,23 +3,16 @@ import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { type Call, type Contract, type Endpoint, endpoint } from './define-endpoint.ts';
 import { noQuery } from './parameters.ts';
 
-/** Reply schema of a removal: the fields that identify the target, and `removed`. */
 type RemovedSchema = z.ZodType<{ removed: boolean }>;
 
-/** Result of a removal. */
 type Removal<Data extends RemovedSchema> = {
-  /** The fields that identify the target, in the order of the reply. */
   readonly target: Omit<z.infer<Data>, 'removed'>;
-  /** False when there was nothing to remove. */
   readonly removed: boolean;
-  /** Log position of the removal. `null` when nothing was appended. */
+  /** `null` when nothing was appended. */
   readonly position: bigint | null;
 };
 
-/**
- * Defines an endpoint that removes one thing from a workspace. The body is an empty object. The reply repeats the
- * fields that identify the target, and says whether the request removed it.
- */
+/** The body is an empty object. The reply repeats the target and says whether the request removed it. */
 export const removalEndpoint = <Params extends z.ZodObject, Data extends RemovedSchema>({
   body,
   reply,
@@ -27,7 +20,6 @@ export const removalEndpoint = <Params extends z.ZodObject, Data extends Removed
   ...contract
 }: Pick<Contract, 'path' | 'operationId' | 'tag' | 'scope' | 'summary' | 'description'> & {
   readonly params: Params;
-  /** Schema of the empty body. */
   readonly body: z.ZodObject;
   readonly paramsExample: Readonly<Record<keyof z.infer<Params> & string, string>>;
   readonly reply: { readonly data: Data; readonly example: Omit<z.infer<Data>, 'removed'> };

@@ -2,40 +2,36 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { arrayText, lastStringField } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 
-/** Result of a handler: `data` as JSON text, and the values for `meta` and headers. */
+/** `data` is JSON text; the other values are for `meta` and headers. */
 export type Reply = {
   readonly data: string;
   /**
-   * Time at which `data` holds: the last observation that its read model has applied. `null` means now, as for records
-   * of a workspace, or when nothing was ever observed. For a read model that is behind, `run-handler.ts` replaces `null`.
+   * Last observation that the read model has applied. `null`: now, or nothing was ever observed; `run-handler.ts`
+   * replaces it when the read model is behind.
    */
   readonly asOf: string | null;
-  /** Number of items of a list. */
   readonly count?: number;
-  /** Sort key of the last item of a page. `null` on the last page. */
+  /** `null` on the last page. */
   readonly next?: readonly (string | number)[] | null;
-  /** `meta.freshness` as JSON text. */
+  /** JSON text. */
   readonly freshness?: string;
-  /**
-   * Log position of a write; `null` when nothing was appended. `run-handler.ts` sets that of a read: the position up to which it may
-   * show the log, when another process may show less.
-   */
+  /** Log position of a write; `null` when nothing was appended. `run-handler.ts` sets that of a read. */
   readonly position?: bigint | null;
-  /** Set when `data` holds a text that no other reply shows. It is stored for repeated requests only briefly. */
+  /** Such a reply is stored for repeated requests only briefly. */
   readonly shownOnce?: ShownOnce;
 };
 
-/** The issued API key whose text a reply shows. `null` when the reply shows another secret. */
+/** `null` when the reply shows another secret than an API key. */
 export type ShownOnce = { readonly keyId: string | null };
 
 /**
- * Returns the age of `asOf` in hours, rounded up to hundredths: only figures that hold now have the age 0. 0 when `asOf`
- * is `null`. The clock of an observer may be ahead of ours; the age is never negative. `now`: milliseconds since 1970.
+ * Hours, rounded up to hundredths: only figures that hold now have the age 0. Never negative, as an observer's clock
+ * may be ahead. `now`: milliseconds since 1970.
  */
 export const lagHours = (asOf: string | null, now: number): number =>
   asOf === null ? 0 : Math.max(0, Math.ceil((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
 
-/** Returns the latest time. The number of fractional digits may differ. `null` without a time. */
+/** Times may differ in fractional digits. `null` without a time. */
 export const latestOf = (times: readonly (string | null)[]): string | null => {
   let latest: string | null = null;
   let latestMs = Number.NEGATIVE_INFINITY;
@@ -50,20 +46,16 @@ export const latestOf = (times: readonly (string | null)[]): string | null => {
   return latest;
 };
 
-/** Returns the earliest time, for a reply that joins several read models. `null` without a time. */
+/** For a reply that joins several read models. `null` without a time. */
 export const oldestOf = (times: readonly (string | null)[]): string | null => {
   const known = times.filter((time) => time !== null);
   return known.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null;
 };
 
-/**
- * Returns the latest time in this field of stored items. The objects nested in these items have no field of that
- * name.
- */
+/** The objects nested in these items must have no field of that name. */
 export const latestIn = (items: readonly string[], field: string): string | null =>
   latestOf(items.map((item) => lastStringField(item, field)));
 
-/** Returns a page of stored items. */
 export const pageReply = (page: Page, asOf: string | null): Reply => ({
   data: arrayText(page.items),
   asOf,
@@ -71,7 +63,6 @@ export const pageReply = (page: Page, asOf: string | null): Reply => ({
   next: page.next,
 });
 
-/** Returns a list that is not paged. */
 export const listReply = (items: readonly string[], asOf: string | null): Reply => ({
   data: arrayText(items),
   asOf,

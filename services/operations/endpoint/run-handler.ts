@@ -10,12 +10,11 @@ import { createExecute } from './execute-command.ts';
 import { toOverload } from './overload.ts';
 import type { Reply } from './reply.ts';
 
-/** Input of a handler, without `execute`. The contract checks the types of its parameters, not the compiler. */
+/** The contract checks the types of its parameters, not the compiler. */
 export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;
 
 /**
- * Returns the callers that may share one read: all callers for the corpus (`''`), a workspace for its heavy reads, whose places it
- * has, and one member for records of a workspace. `null` when a read must not be shared, because the reply depends on the API key.
+ * Callers that may share a read: all (`''`), a workspace, or one member. `null` when the reply depends on the API key.
  */
 const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
   if (endpoint.method !== 'GET') return null;
@@ -23,7 +22,6 @@ const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
   return endpoint.path.includes('{ws}') ? caller.memberId : null;
 };
 
-/** Returns the database of an endpoint without heavy reads. */
 const lightDatabase = (db: ReadDatabase): ReadDatabase => ({
   query: (statement) => db.query(statement),
   slow: () => {
@@ -31,7 +29,6 @@ const lightDatabase = (db: ReadDatabase): ReadDatabase => ({
   },
 });
 
-/** Returns the database of an endpoint whose heavy reads take a place of the workspace. */
 const heavyDatabase = (
   db: ReadDatabase,
   workspaceId: string,
@@ -41,7 +38,7 @@ const heavyDatabase = (
   slow: (statement) => heavyReads(workspaceId, () => db.slow(statement)),
 });
 
-/** Dependencies of handlers that read lightly from the primary, by those of the process: most reads make none of their own. */
+/** Kept per process, because most reads make no dependencies of their own. */
 const lightOnPrimary = new WeakMap<OperationDependencies, OperationDependencies>();
 
 const dependenciesOf = (
@@ -60,8 +57,8 @@ const dependenciesOf = (
 };
 
 /**
- * Completes the reply of a read. One without an observation holds now, unless its read models lack events: then it holds as of the last
- * time at which they lacked none. `position`: up to which it may show the log. Waits for nothing that most reads do not need.
+ * A reply without an observation holds now, unless its read models lack events. Waits for nothing that most reads do
+ * not need.
  */
 const completeRead = async (
   { reads }: Endpoint,
@@ -93,9 +90,8 @@ const callHandler = async (
 };
 
 /**
- * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
- * reads of one database run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only
- * used when the handler runs. A write reads from the primary, and so does its caller for some seconds.
+ * Equal concurrent reads of one database run the handler once (`readKey`). A write reads from the primary, and so does
+ * its caller for some seconds.
  */
 export const runEndpointHandler = async (
   endpoint: Endpoint,

@@ -2,20 +2,18 @@ import { z } from 'zod';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Endpoint } from './define-endpoint.ts';
 
-/** Maximum number of details in one error. More do not help the caller. */
+/** More details do not help the caller. */
 const DETAILS_MAX = 50;
 
-/** Input of an endpoint before validation. */
 export type UncheckedInput = {
   readonly params: unknown;
-  /** `undefined` when the request has no query parameters: the validated defaults are then cached. */
+  /** `undefined` without query parameters: the validated defaults are then cached. */
   readonly query: unknown;
-  /** `undefined` when the request has no body. `faults` when the transport could not read the body. */
+  /** `undefined` without a body. `faults` when the transport could not read it. */
   readonly body: ReadBody;
 };
 export type ReadBody = { readonly value: unknown } | { readonly faults: readonly ErrorDetail[] };
 
-/** Input that satisfies the contract of an endpoint, with defaults applied. */
 export type ValidInput = {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -36,15 +34,12 @@ const toDetails = (error: z.core.$ZodError): readonly ErrorDetail[] =>
 export const bodyFault = (message: string, code: string): ReadBody => ({
   faults: [{ path: '', message, code }],
 });
-/** Fault of a request with a body to an endpoint without one. */
 export const BODY_NOT_ALLOWED = bodyFault('This endpoint takes no body.', 'body_not_allowed');
-/** Fault of a request without a body to an endpoint that requires one. */
 export const BODY_MISSING = bodyFault('A JSON body is required.', 'body_missing');
 
-/** Schemas without their rules over several properties, by the whole schema. */
 const withoutRules = new WeakMap<z.ZodObject, z.ZodObject>();
 
-/** Returns the object schema without its rules over several properties. `null` when it has none. */
+/** `null` when the schema has no rules over several properties. */
 const propertiesOf = (schema: z.ZodType): z.ZodObject | null => {
   if (!(schema instanceof z.ZodObject) || !schema.def.checks?.length) return null;
   const cached = withoutRules.get(schema);
@@ -54,10 +49,7 @@ const propertiesOf = (schema: z.ZodType): z.ZodObject | null => {
   return properties;
 };
 
-/**
- * Validates each property by itself, and then the rules over several properties. Zod would also give these rules a
- * property of the right type in the wrong format, such as a date `a`, which they cannot compute with.
- */
+/** Validates each property before rules over several: zod gives these also a wrong format, such as a date `a`. */
 const validate = <Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -76,10 +68,10 @@ const validateBody = (endpoint: Endpoint, body: ReadBody): ReadBody => {
   return checked.success ? { value: checked.data } : { faults: toDetails(checked.error) };
 };
 
-/** Validated queries of requests without query parameters, which are most reads. */
+/** Most reads have no query parameters. */
 const defaultQueries = new WeakMap<Endpoint, Record<string, unknown>>();
 
-/** Returns the query of a request without query parameters. `undefined` when the endpoint requires one. */
+/** `undefined` when the endpoint requires a query. */
 const defaultQuery = (endpoint: Endpoint): Record<string, unknown> | undefined => {
   const cached = defaultQueries.get(endpoint);
   if (cached) return cached;
@@ -89,10 +81,7 @@ const defaultQuery = (endpoint: Endpoint): Record<string, unknown> | undefined =
   return parsed.data;
 };
 
-/**
- * Validates path parameters, query and body against the contract of the endpoint. Throws one `Refusal` with the
- * details of all faults. `transportFaults` are reported first.
- */
+/** Throws one `Refusal` with the details of all faults. `transportFaults` are reported first. */
 export const validateEndpointInput = (
   endpoint: Endpoint,
   input: UncheckedInput,

@@ -1,9 +1,7 @@
 import type { Log } from '#platform/logger.ts';
 
 /**
- * Returns the JSON text of a written resource. Reads its row when the read model shows the write. Otherwise, and when
- * another request has removed the row, renders the state of the log. A failed read also falls back to the renderer,
- * because the events are already appended.
+ * Reads the row of a write, else renders the state of the log. A failed read must not fail a write that is recorded.
  */
 export const writtenText = async (
   { isShown, log }: { readonly isShown: boolean; readonly log: Log },

@@ -8,7 +8,6 @@ import type { ApiDependencies } from '../../dependencies.ts';
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
-/** Returns the refusal of a request from an address that has used up its limit of refused requests. */
 export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
   new Refusal(
     'rate_limited',
@@ -16,8 +15,8 @@ export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
   );
 
 /**
- * Identifies the caller by API key. The error is the same for a missing, malformed, unknown and revoked key. Refused
- * requests have a limit by address, which is checked before a key is parsed, hashed or looked up.
+ * The error is the same for a missing, malformed, unknown and revoked key. Refused requests are limited by address
+ * before a key is hashed.
  */
 export const authenticate = (
   context: RequestContext,

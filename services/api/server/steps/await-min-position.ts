@@ -2,12 +2,11 @@ import { Refusal } from '#contracts/errors.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** A log position: an unsigned 64-bit number. */
 const POSITION = /^[0-9]{1,20}$/;
 
 /**
- * Waits until the projections of a read have reached the position in the header `min-position`. After a timeout
- * the read continues with the projections as they are.
+ * Waits for the position in the header `min-position`. After a timeout the read continues with the projections as they
+ * are.
  */
 export const awaitMinPosition = (
   context: RequestContext,

@@ -4,10 +4,9 @@ import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 
-/** 1 to 255 characters of printable ASCII without spaces, as in the draft of the header. */
+/** Printable ASCII without spaces, as in the draft of the header. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Claims the `idempotency-key` of a POST. A repeated request gets the stored reply and runs no handler. */
 export const claimIdempotencyKey = async (
   context: RequestContext,
   dependencies: ApiDependencies,

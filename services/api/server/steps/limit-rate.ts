@@ -2,10 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/**
- * Counts the request against the limit per minute of the plan (specification, part "Limits"). All keys of a workspace
- * share it: a workspace with many keys may send no more than one with a single key.
- */
+/** Limit of the plan (specification, part "Limits"), shared by all keys of a workspace. */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void | Promise<void> => {
   const { requestCounts, requestsPerMinute } = dependencies;
   const { workspaceId, plan } = callerOf(context);

@@ -2,7 +2,6 @@ import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-h
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** Runs the handler, unless `claimIdempotencyKey` found a stored reply. */
 export const runHandler = async (context: RequestContext, dependencies: ApiDependencies): Promise<void> => {
   if (context.result) return;
   const caller = callerOf(context);

@@ -1,10 +1,7 @@
 import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { RequestContext } from '../request-context.ts';
 
-/**
- * Stores the reply under the idempotency key. Runs before the reply is sent, so that a retry always finds it.
- * The write is done, so its reply is stored also when the time of the request is used up.
- */
+/** Stores the reply before it is sent, so that a retry always finds it; also after the time of the request. */
 export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
   const { claim, result, endpoint } = context;
   if (!claim || !result) return;

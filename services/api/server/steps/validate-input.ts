@@ -21,7 +21,7 @@ const HOST_MISSING: ErrorDetail = {
 };
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** RFC 9112, section 6.3: a request without either of these headers has no body. */
+/** RFC 9112, section 6.3. */
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
@@ -31,7 +31,6 @@ const notUtf8 = (path: string): ErrorDetail => ({
   code: 'invalid_utf8',
 });
 
-/** Parses the body of the request as JSON. */
 const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
   if (!endpoint.body) return hasBody(request) ? BODY_NOT_ALLOWED : { value: undefined };
   const text = request.body;
@@ -46,7 +45,7 @@ const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
   }
 };
 
-/** Validates path, query and body against the contract, reports all faults at once, and opens the cursor. */
+/** Reports all faults at once. */
 export const validateInput = (context: RequestContext, dependencies: ApiDependencies): void => {
   const { endpoint, request } = context;
   const isHostMissing = request.headers.host === undefined && request.raw.httpVersionMinor > 0;
