@@ -1,17 +1,15 @@
 import { DAY_MS, utcDateOfMs } from '../values/time.ts';
 
 /**
- * First day on which an ad of the library can have started: the network opened its advertising system on 2007-11-06 (press
- * release "Facebook Unveils Facebook Ads"). The library also shows ads that were running when it opened, so the start of
- * an ad may be earlier than the library itself.
+ * The network opened advertising on 2007-11-06 (press release "Facebook Unveils Facebook Ads"). The library also shows
+ * ads that were running when it opened.
  */
 const FIRST_START = '2007-11-06';
-/** First day of the library: it has the ads that ran on 2018-05-07 or later. An ad that stopped before is not in it. */
+/** The library has ads that ran on 2018-05-07 or later. */
 const FIRST_STOP = '2018-05-07';
 
 type Dates = { readonly [Field in 'started_on' | 'stopped_on']: string | null };
 
-/** Dates that are not believed. `last`: the last day that is not in the future. */
 const UNBELIEVABLE: readonly {
   readonly field: keyof Dates;
   readonly is: (day: string, last: string) => boolean;
@@ -28,9 +26,8 @@ const UNBELIEVABLE: readonly {
 ];
 
 /**
- * Returns an ad in which dates that cannot be true are unknown: those after the scan, less a day for time zones, and those
- * before there were ads or the library. `notes` has a constant text for each. `scannedAt` is a timestamp with zone; an invalid one
- * changes nothing.
+ * Dates after the scan, less a day for time zones, or before ads or the library existed, become unknown. Each has a
+ * note of constant text. `scannedAt` has a zone; an invalid one changes nothing.
  */
 export const withBelievableDates = <A extends Dates>(
   ad: A,

@@ -11,19 +11,18 @@ import { cutKeyText, cutText, uncutText } from '../values/text.ts';
 import { withBelievableDates } from './ad-dates.ts';
 import { AD_TEXT_LIMITS, shortenAd } from './shorten-ad.ts';
 
-/** Limits of a scan. A collector with more data splits the scan. `shorten-ad.ts` has the limits of one ad. */
+/** A collector with more data splits the scan. `shorten-ad.ts` has the limits of one ad. */
 export const CHUNK_ADS_MAX = 250;
 export const SCAN_CHUNKS_MAX = 100_000;
 export const SCAN_PAGES_MAX = 10_000;
 
-/** An image or video as the library showed it. The URL expires, so it identifies nothing. */
+/** The URL expires, so it identifies nothing. */
 export const AdMedia = z.strictObject({
   kind: z.enum(['image', 'video']),
   url: uncutText().nullable(),
   poster_url: uncutText().nullable(),
 });
 
-/** One card of a carousel, or one version of an ad that the library shows under one id. */
 export const AdCard = z.strictObject({
   body: uncutText().nullable(),
   title: uncutText().nullable(),
@@ -32,10 +31,7 @@ export const AdCard = z.strictObject({
   link_url: uncutText().nullable(),
 });
 
-/**
- * The partner that a branded-content ad names in addition to the page that runs it ("… with …"). The library names
- * the partner by id, by name, or both.
- */
+/** A branded-content ad names a partner in addition to its page ("… with …"), by id, by name, or both. */
 export const BrandedContent = z
   .strictObject({ page_id: LibraryId.nullable(), page_name: uncutText().trim().min(1).nullable() })
   .refine(({ page_id, page_name }) => page_id !== null || page_name !== null, {
@@ -44,23 +40,18 @@ export const BrandedContent = z
 export type BrandedContent = z.infer<typeof BrandedContent>;
 
 /**
- * One ad as one scan saw it, with texts and lists of any length. `null` means that this scan did not show the field,
- * not that it has no value; it overwrites nothing. There are no fields for money or reach. Unknown fields are
- * rejected, so such data cannot enter.
+ * `null` (not shown by this scan) overwrites nothing. Unknown fields are rejected, so that money and reach cannot
+ * enter.
  */
 export const UncutAd = z.strictObject({
   ad_id: LibraryId,
   page_id: LibraryId.nullable(),
   page_name: uncutText().nullable(),
-  /** Whether the library called the ad active. `null` when the source does not say. */
   is_active: z.boolean().nullable(),
   started_on: CalendarDate.nullable(),
-  /** A stop date that the library gave. The last-seen day of an active ad does not belong here. */
+  /** The last-seen day of an active ad does not belong here. */
   stopped_on: CalendarDate.nullable(),
-  /**
-   * Countries in which the ad is said to run. Absent: the country of the scan, when it requested exactly one. A scan of
-   * several countries adds an ad to none of them unless the ad says so.
-   */
+  /** Absent: the country of the scan, when it requested exactly one. A scan of several countries says none. */
   countries: z.array(Country).max(260).optional(),
   body: uncutText().nullable(),
   title: uncutText().nullable(),
@@ -79,14 +70,10 @@ export const UncutAd = z.strictObject({
   branded_content: BrandedContent.nullable().optional(),
 });
 
-/**
- * One ad within its limits. Longer texts are cut, longer URLs become unknown and longer lists lose their last entries
- * (`shorten-ad.ts`); no ad is rejected because of its length. Parsing the result again changes nothing.
- */
+/** Cut to its limits (`shorten-ad.ts`), not rejected for its length. Parsing the result again changes nothing. */
 export const ObservedAd = UncutAd.transform((ad) => shortenAd(ad).ad);
 export type ObservedAd = z.infer<typeof ObservedAd>;
 
-/** An ad of which a scan shows no field. */
 export const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
   page_id: null,
   page_name: null,
@@ -115,39 +102,33 @@ export const CoveredPage = z.strictObject({
     .nullable(),
 });
 
-/**
- * Scope of a scan. Absence of an ad has a meaning only on these pages, in these countries, and in a complete scan.
- */
+/** Absence of an ad has a meaning only on these pages, in these countries, and in a complete scan. */
 export const ScanCoverage = z.strictObject({
   pages: z.array(CoveredPage).max(SCAN_PAGES_MAX),
-  /** Countries that the library was queried for; `["ALL"]` for all of them. */
+  /** Requested from the library; `["ALL"]` for all of them. */
   countries: z
     .array(z.union([Country, z.literal('ALL')]))
     .min(1)
     .max(260),
-  /** True only when the library was read to its end for every page listed. */
+  /** True only when the library was read to its end for every page. */
   complete: z.boolean(),
-  /** Name and wording version of the collector. Two collectors may word the same copy differently. */
   collector: cutKeyText(100),
 });
 export type ScanCoverage = z.infer<typeof ScanCoverage>;
 
 const scanKey = {
-  /** Id of the scan, derived by the sender from its input, so that a repeated scan has the same id. */
+  /** Derived by the sender from its input, so that a repeated scan has the same id. */
   scan_id: z.uuid(),
   brand_domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 
-/**
- * A part of a scan's ads. Chunks may arrive in any order and more than once. Dates that cannot be true at the time of the
- * scan become unknown (`ad-dates.ts`), whichever program sends them.
- */
+/** Chunks may arrive in any order and more than once. Dates that cannot be true become unknown (`ad-dates.ts`). */
 export const AdLibraryScanChunk = z
   .strictObject({
     type: z.literal('ad_library.scan'),
     ...scanKey,
-    /** Number of the chunk within the scan, from 0. */
+    /** From 0. */
     chunk: z
       .int()
       .min(0)
@@ -160,7 +141,7 @@ export const AdLibraryScanChunk = z
   }));
 export type AdLibraryScanChunk = z.infer<typeof AdLibraryScanChunk>;
 
-/** Closes a scan; decisions start only now. `chunks` is the number of chunks, 0 for a scan that saw no ad. */
+/** Decisions start only now. `chunks` is 0 for a scan that saw no ad. */
 export const AdLibraryScanEnd = z.strictObject({
   type: z.literal('ad_library.scan_end'),
   ...scanKey,

@@ -7,7 +7,7 @@ export const CATEGORY_NAME_MAX_CHARACTERS = 100;
 export const CATEGORY_DESCRIPTION_MAX_CHARACTERS = 2_000;
 export const TAXONOMY_ID_MAX_CHARACTERS = 100;
 
-/** Name of a category. It must not contain `>`, which separates the names of a path written as text. */
+/** `>` separates the names of a path written as text. */
 const CategoryName = cutKeyText(CATEGORY_NAME_MAX_CHARACTERS).refine(
   (name) => !name.includes('>'),
   'a name holds no ">": give each level a name of its own',
@@ -16,15 +16,11 @@ const CategoryName = cutKeyText(CATEGORY_NAME_MAX_CHARACTERS).refine(
 const hasRepeatedName = (path: readonly string[]): boolean =>
   new Set(path.map((name) => name.toLowerCase())).size < path.length;
 
-/**
- * A category of a taxonomy with three levels. The path identifies the category, as in brand profiles; the
- * taxonomy's own id is stored with it. `null` means unknown.
- */
+/** The path identifies the category; the taxonomy's own id is stored with it. `null` means unknown. */
 export const CategoryDefine = z
   .strictObject({
     type: z.literal('category.define'),
     observed_at: Timestamp,
-    /** Names from the top level down to the category itself, `["Apparel", "Shoes"]`. */
     path: z
       .array(CategoryName)
       .min(1)
@@ -35,7 +31,6 @@ export const CategoryDefine = z
       ),
     /** 1 for a top level. If given, it must equal the length of the path. */
     level: z.int().min(1).max(CATEGORY_LEVELS_MAX).nullable(),
-    /** Name of the taxonomy, such as `google-product-taxonomy`. */
     taxonomy: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, 'lower-case letters, digits, dots and hyphens')

@@ -21,7 +21,6 @@ export const CREATIVE_PIXELS_MAX = 100_000;
 export const CREATIVE_DURATION_MAX_SECONDS = 86_400;
 export const CREATIVE_FRAMES_MAX = 500;
 const URL_MAX_CHARACTERS = 2_048;
-/** Longest key of an object store. A longer one names no stored file. */
 export const OBJECT_KEY_MAX_CHARACTERS = 1_024;
 /** More than an hour of fast speech. A longer transcript is cut. */
 export const TRANSCRIPT_MAX_CHARACTERS = 100_000;
@@ -29,9 +28,9 @@ export const CORRECTIONS_MAX = 500;
 const CORRECTION_MAX_CHARACTERS = 500;
 export const SHOWN_TEXTS_MAX = 200;
 const SHOWN_TEXT_MAX_CHARACTERS = 1_000;
-/** Maximum bytes of a transcript as JSON: 4 for each character, so that only unusual texts are cut. */
+/** 4 bytes for each character, so that only unusual texts are cut. */
 const TRANSCRIPT_MAX_BYTES = 4 * TRANSCRIPT_MAX_CHARACTERS;
-/** Maximum bytes of each list as JSON. With the transcript, an analysis fits into one append of the event store. */
+/** With the transcript, an analysis fits into one append of the event store. */
 const LIST_MAX_BYTES = 200_000;
 
 const CreativeKey = z
@@ -45,13 +44,12 @@ const FrameTimes = z
   .overwrite((times) => times.slice(0, CREATIVE_FRAMES_MAX))
   .refine(isAscending, 'times of frames ascend');
 
-/** A creative file as it was fetched and measured. `null` means "not measured" and overwrites nothing. */
 export const CreativeFile = z
   .strictObject({
     type: z.literal('creative.file'),
     creative_key: CreativeKey,
     observed_at: Timestamp,
-    /** Ads seen with the file. They add up over observations: an ad that is not listed is not removed. */
+    /** Ads add up over observations: an ad that is not listed is not removed. */
     ad_ids: z.array(LibraryId).min(1),
     media_kind: z.enum(MEDIA_KINDS),
     content_type: z
@@ -63,22 +61,21 @@ export const CreativeFile = z
     width: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
     height: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
     duration_seconds: z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS).nullable(),
-    /** Times at which frames were extracted from a video. */
     frame_times_seconds: FrameTimes.nullable(),
-    /** Public URL of the stored file. `object_key` is its key in the object store; `null` above its limit, as for a URL. */
+    /** `object_key`: key in the object store; `null` above its limit, as for a URL. */
     media_url: StoredUrl.nullable(),
     object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable(),
     poster_url: StoredUrl.nullable(),
-    /** Perceptual hash of the picture, of a video's poster: 64 bits as 16 hexadecimal digits in lower case. */
+    /** For a video, its poster's: 64 bits as 16 hexadecimal digits in lower case. */
     perceptual_hash: z
       .string()
       .regex(PERCEPTUAL_HASH, 'a perceptual hash: 16 hexadecimal digits in lower case')
       .nullable()
       .optional(),
-    /** Keys of the thumbnail and of the poster in the object store. The poster is a file of its own. */
+    /** The poster is a file of its own. */
     thumb_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
     poster_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
-    /** The stored file was removed: its keys in the object store name nothing any more. Its measurements stay. */
+    /** Its keys in the object store name nothing any more. Its measurements stay. */
     removed: z.literal(true).optional(),
   })
   .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {
@@ -87,13 +84,11 @@ export const CreativeFile = z
   });
 export type CreativeFile = z.infer<typeof CreativeFile>;
 
-/** A correction of the transcript: the text as heard and as meant. */
 export const TranscriptCorrection = z.strictObject({
   heard: cutTrimmedText(CORRECTION_MAX_CHARACTERS),
   meant: cutTrimmedText(CORRECTION_MAX_CHARACTERS),
 });
 
-/** One value per field, each from a closed list. */
 export const CreativeFieldValues = z.strictObject({
   hook: z.enum(CREATIVE_FIELDS.hook).nullable(),
   style: z.enum(CREATIVE_FIELDS.style).nullable(),
@@ -104,14 +99,13 @@ export const CreativeFieldValues = z.strictObject({
   audio: z.enum(CREATIVE_FIELDS.audio).nullable(),
 });
 
-/** Result of analysing a file. `null` means "not analysed" and overwrites nothing. */
+/** `null` means "not analysed" and overwrites nothing. */
 export const CreativeAnalysis = z
   .strictObject({
     type: z.literal('creative.analysis'),
     creative_key: CreativeKey,
     observed_at: Timestamp,
     depth: z.enum(ANALYSIS_DEPTHS),
-    /** Spoken words as heard. Empty when nothing is spoken. */
     transcript: cutObservedText(TRANSCRIPT_MAX_CHARACTERS, TRANSCRIPT_MAX_BYTES).nullable(),
     language: z
       .string()
@@ -127,7 +121,7 @@ export const CreativeAnalysis = z
         }),
       )
       .nullable(),
-    /** Words shown on screen, in the order of first appearance. */
+    /** In the order of first appearance. */
     shown_texts: z
       .array(cutTrimmedText(SHOWN_TEXT_MAX_CHARACTERS))
       .overwrite((texts) =>

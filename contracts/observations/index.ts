@@ -12,7 +12,6 @@ import { SocialPageProfile } from './social-page-profile.ts';
 import { StorefrontScanEnd, StorefrontScanPage } from './storefront-scan.ts';
 import { TrafficEstimate } from './traffic-estimate.ts';
 
-/** All observation types that can be submitted, distinguished by `type`. */
 export const Observation = z.discriminatedUnion('type', [
   BrandProfile,
   SocialPageLink,
@@ -33,18 +32,14 @@ export const Observation = z.discriminatedUnion('type', [
 export type Observation = z.infer<typeof Observation>;
 export type ObservationType = Observation['type'];
 
-/** Every type of observation, in the order of the list. */
 export const OBSERVATION_TYPES: readonly ObservationType[] = Observation.options.map(
   ({ shape }) => shape.type.value,
 );
 
-/** The default message limit of NATS. Larger observations are split into chunks. */
+/** Default message limit of NATS. Larger observations are split into chunks. */
 export const OBSERVATION_MAX_BYTES = 1_000_000;
 
-/**
- * Returns the ordering key of an observation: observations with the same key stay in order in the queue. Social
- * page links and scans use the brand's domain.
- */
+/** Observations with the same key stay in order in the queue. Page links and scans use the brand's domain. */
 export const keyOf = (observation: Observation): string => {
   switch (observation.type) {
     case 'brand.profile':
@@ -72,6 +67,5 @@ export const keyOf = (observation: Observation): string => {
   }
 };
 
-/** Returns the time at which it was observed. */
 export const observedAtOf = (observation: Observation): string =>
   'scanned_at' in observation ? observation.scanned_at : observation.observed_at;

@@ -3,7 +3,7 @@ import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/li
 import { Timestamp } from '../values/primitives.ts';
 import { boundedWebAddress, CUT_MARK, cutList, cutTrimmedText, uncutText } from '../values/text.ts';
 
-/** Limits of the stored fields of a page. Longer texts and lists are cut, and end with `CUT_MARK`. */
+/** Longer texts and lists are cut, and end with `CUT_MARK`. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
 export const PAGE_DESCRIPTION_MAX_CHARACTERS = 5_000;
 export const PAGE_HEADINGS_MAX = 50;
@@ -11,7 +11,7 @@ export const PAGE_HEADING_MAX_CHARACTERS = 500;
 export const PAGE_CTAS_MAX = 50;
 export const PAGE_CTA_MAX_CHARACTERS = 200;
 
-/** Maximum bytes of each list as JSON. It is never reached by texts within the limits above. */
+/** Texts within the limits above never reach it. */
 const PAGE_LIST_MAX_BYTES = 200_000;
 
 const cutTexts = (maxItems: number, maxLength: number) =>
@@ -19,7 +19,7 @@ const cutTexts = (maxItems: number, maxLength: number) =>
     .array(cutTrimmedText(maxLength))
     .overwrite((texts) => cutList(texts, { maxItems, maxBytes: PAGE_LIST_MAX_BYTES, mark: CUT_MARK }));
 
-/** A URL is refused when no page can be derived from it, by the same rule as the link of an ad. */
+/** Refused when no page can be derived from it, by the same rule as the link of an ad. */
 const PageUrl = uncutText()
   .min(1)
   .refine(
@@ -27,18 +27,13 @@ const PageUrl = uncutText()
     `the URL of a web page, not a link into an app; at most ${PAGE_URL_MAX_CHARACTERS} characters without tracking parameters`,
   );
 
-/**
- * A landing page as found by a visit. `null` means "not observed by this visit" and overwrites nothing. An empty
- * list means that there was none.
- */
+/** `null` means "not observed by this visit" and overwrites nothing. An empty list means that there was none. */
 export const LandingPageScrape = z.strictObject({
   type: z.literal('landing_page.scrape'),
-  /** The URL as requested. Parts that do not distinguish pages are dropped. */
+  /** As requested. Parts that do not distinguish pages are dropped. */
   page_url: PageUrl,
   observed_at: Timestamp,
-  /** Status of the last response, after redirects. */
   http_status: z.int().min(100).max(599).nullable(),
-  /** The canonical URL that the page declares, or the URL where redirects ended. */
   canonical_url: boundedWebAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
   title: cutTrimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
   description: cutTrimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
@@ -52,13 +47,11 @@ export const LandingPageScrape = z.strictObject({
 });
 export type LandingPageScrape = z.infer<typeof LandingPageScrape>;
 
-/** Page type according to an automated classifier. */
 export const LandingPageClassify = z.strictObject({
   type: z.literal('landing_page.classify'),
   page_url: PageUrl,
   observed_at: Timestamp,
   page_type: z.enum(PAGE_TYPES),
-  /** 0 to 1. */
   confidence: z.number().min(0).max(1),
 });
 export type LandingPageClassify = z.infer<typeof LandingPageClassify>;

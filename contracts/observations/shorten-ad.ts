@@ -3,7 +3,6 @@ import { CUT_MARK, cutText } from '../values/text.ts';
 
 /** Maximum characters of an ad's long texts. */
 export const AD_TEXT_MAX_CHARACTERS = 20_000;
-/** Maximum characters of each text of an ad. */
 export const AD_TEXT_LIMITS = {
   page_name: 500,
   body: AD_TEXT_MAX_CHARACTERS,
@@ -18,17 +17,11 @@ export const AD_TEXT_LIMITS = {
 export const AD_URL_MAX_CHARACTERS = 8_192;
 export const AD_PLATFORMS_MAX = 20;
 export const AD_LANGUAGES_MAX = 50;
-/** Maximum cards, and maximum media, of an ad. */
 export const AD_CARDS_MAX = 30;
 export const AD_VERSIONS_MAX = 50;
-/**
- * Maximum bytes of one ad as JSON. An event that holds the ad before and after a change still fits into one append.
- */
+/** An event with the ad before and after a change fits into one append. */
 export const AD_MAX_BYTES = 430_000;
-/**
- * Ads whose texts have fewer characters need no measuring, which is nearly all of them. JSON needs at most 6 bytes per
- * character; 20,000 bytes are left for the names of the fields.
- */
+/** Shorter ads need no measuring. JSON needs at most 6 bytes per character, and 20,000 for field names. */
 const AD_SHORT_CHARACTERS = (AD_MAX_BYTES - 20_000) / 6;
 
 type Text = string | null;
@@ -49,21 +42,19 @@ type Ad = Card & {
   readonly branded_content?: Partner | null | undefined;
 };
 
-/** Numbers of changes that shortening made. */
 export type Shortened = {
-  /** Texts that were cut to their limit. They end with `CUT_MARK`. */
+  /** Cut texts end with `CUT_MARK`. */
   texts: number;
-  /** URLs that became unknown, because a cut URL would lead elsewhere, or that lost an unsafe part. */
+  /** Became unknown, because a cut URL would lead elsewhere, or lost an unsafe part. */
   urls: number;
-  /** Entries that were left out of lists: cards, versions, media, platforms and languages. */
+  /** Left out of cards, versions, media, platforms and languages. */
   entries: number;
 };
 
 /**
- * Brings an ad within its limits: cuts texts, replaces URLs that are too long or unsafe with `null`, and leaves out the last
- * entries of lists. An ad of more than `AD_MAX_BYTES` then loses versions, cards and media, in this order and from
- * the end. If its own texts still exceed that size, they are cut further. The result depends on the ad alone, and
- * shortening it again changes nothing. So an unchanged ad equals itself in the next scan.
+ * Cuts texts, nulls URLs that are too long or unsafe, and drops last entries of lists. Above `AD_MAX_BYTES` it drops
+ * versions, cards, media, then cuts texts further. Shortening again changes nothing, so that an unchanged ad equals
+ * itself in the next scan.
  */
 export const shortenAd = <A extends Ad>(
   ad: A,
@@ -102,7 +93,6 @@ const shortenText = <T extends Text>(text: T, maxCharacters: number, shortened: 
   return cutText(text, maxCharacters) as T;
 };
 
-/** Returns a link that may be served and is short enough. Any other becomes `null`, and is counted. */
 const usableUrl = (url: Text, shortened: Shortened): Text => {
   if (url === null) return null;
   const link = url.length <= AD_URL_MAX_CHARACTERS ? observedLink(url) : null;
@@ -126,7 +116,6 @@ const shortenNames = (
     ? null
     : firstOf(names, max, shortened).map((name) => shortenText(name, maxCharacters, shortened));
 
-/** Shortens the fields that cards, versions and the ad itself have in common. */
 const shortenCard = <C extends Card>(card: C, shortened: Shortened): C => ({
   ...card,
   body: shortenText(card.body, AD_TEXT_LIMITS.body, shortened),
@@ -136,7 +125,6 @@ const shortenCard = <C extends Card>(card: C, shortened: Shortened): C => ({
   link_url: usableUrl(card.link_url, shortened),
 });
 
-/** Returns the number of characters of all texts in a value. */
 const charactersIn = (value: unknown): number => {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -147,7 +135,7 @@ const charactersIn = (value: unknown): number => {
 
 const bytesOf = (value: object): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
-/** Leaves out entries from the end of the lists, and then cuts texts, until the ad fits into `AD_MAX_BYTES`. */
+/** Drops entries from the end of the lists, then cuts texts. */
 const withinBytes = (ad: Ad, shortened: Shortened): Ad => {
   if (charactersIn(ad) < AD_SHORT_CHARACTERS || bytesOf(ad) <= AD_MAX_BYTES) return ad;
   const alone = withShorterTexts({ ...ad, media: [], cards: [], versions: [] }, shortened);
@@ -167,7 +155,6 @@ const withinBytes = (ad: Ad, shortened: Shortened): Ad => {
   return { ...alone, media, cards, versions: fitting(ad.versions) };
 };
 
-/** Halves the limit of an ad's own long texts until the ad fits into `AD_MAX_BYTES`. */
 const withShorterTexts = (ad: Ad, shortened: Shortened): Ad => {
   const fields = ['body', 'title', 'link_description'] as const;
   let short = ad;
@@ -182,6 +169,6 @@ const withShorterTexts = (ad: Ad, shortened: Shortened): Ad => {
   return short;
 };
 
-/** Returns true for a long text that was cut to `AD_TEXT_MAX_CHARACTERS`, and is therefore counted already. */
+/** Such a text is counted already. */
 const isCut = (text: Text): boolean =>
   text !== null && text.length >= AD_TEXT_MAX_CHARACTERS - 1 && text.endsWith(CUT_MARK);

@@ -7,19 +7,18 @@ import {
   shortenProduct,
 } from './shorten-product.ts';
 
-/** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
+/** A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
 export const STOREFRONT_PAGES_MAX = 1_000;
 export const STOREFRONT_PRODUCTS_MAX = 25_000;
 
-/** Numeric id of a product or variant, stored as its digits. */
 const CatalogueId = z.string().regex(/^[1-9][0-9]{0,19}$/, 'an id of 1 to 20 digits');
 
 const PRICE = /^\d{1,12}(\.\d{1,4})?$/;
-/** A listed price as the shop wrote it, `"59.90"`, in the currency of the scan. */
+/** As the shop wrote it, `"59.90"`, in the currency of the scan. */
 export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59.90"');
 
-/** One variant as the catalogue page showed it. `null` means unknown and overwrites nothing. */
+/** `null` means unknown and overwrites nothing. */
 export const ObservedVariant = z.strictObject({
   id: CatalogueId,
   title: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
@@ -27,45 +26,38 @@ export const ObservedVariant = z.strictObject({
   price: ListedPrice.nullable(),
   /** `none`: the page states that it has no price to compare with. */
   compare_at_price: z.union([ListedPrice, z.literal('none')]).nullable(),
-  /** The flag as published. It does not say how many are left. */
+  /** As published. It does not say how many are left. */
   available: z.boolean().nullable(),
 });
 export type ObservedVariant = z.infer<typeof ObservedVariant>;
 
-/** One product of a page in the `/products.json` format, of any size. `null` means unknown. */
+/** In the `/products.json` format, of any size. `null` means unknown. */
 const UncutProduct = z.strictObject({
   id: CatalogueId,
-  /** The product's part of its URL. */
   handle: cutProseText(PRODUCT_HANDLE_MAX_CHARACTERS),
   title: cutProseText(1_000),
   product_type: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
   vendor: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
   published_at: Timestamp.nullable(),
   image_url: uncutWebAddress().nullable(),
-  /** All variants of the product. A variant missing here has been delisted. */
+  /** A variant missing here has been delisted. */
   variants: z.array(ObservedVariant).min(1),
 });
 
-/**
- * One product within its limits, reduced to the fields that the API serves. Longer texts are cut, a longer image URL
- * becomes unknown and a longer list loses its last variants (`shorten-product.ts`); no page is rejected because of their
- * length. Parsing the result again changes nothing.
- */
+/** Cut to its limits (`shorten-product.ts`), not rejected for its length. Parsing the result again changes nothing. */
 export const ObservedProduct = UncutProduct.transform(shortenProduct);
 export type ObservedProduct = z.infer<typeof ObservedProduct>;
 
 const scanKey = {
-  /** Id of the scan, derived by the sender from its input, so that a repeated scan has the same id. */
   scan_id: z.uuid(),
   domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 
-/** One page of a scan. Pages may arrive in any order and more than once. */
+/** Pages may arrive in any order and more than once. */
 export const StorefrontScanPage = z.strictObject({
   type: z.literal('storefront.scan'),
   ...scanKey,
-  /** Counts from 0. */
   page: z
     .int()
     .min(0)
@@ -74,17 +66,14 @@ export const StorefrontScanPage = z.strictObject({
 });
 export type StorefrontScanPage = z.infer<typeof StorefrontScanPage>;
 
-/** Closes a scan; decisions start only now. `pages` is the number of pages sent, 0 for a fetch without products. */
+/** Decisions start only now. `pages` is 0 for a fetch without products. */
 export const StorefrontScanEnd = z.strictObject({
   type: z.literal('storefront.scan_end'),
   ...scanKey,
   pages: z.int().min(0).max(STOREFRONT_PAGES_MAX),
-  /**
-   * True only when the whole public catalogue was read to its end. A single collection, one page of several, an
-   * aborted fetch or an empty response is not complete.
-   */
+  /** A collection, one page of several, or an empty response is not the complete public catalogue. */
   complete: z.boolean(),
-  /** ISO 4217 code, if the storefront gives it. Prices of different currencies are not compared. */
+  /** If the storefront gives it. Prices of different currencies are not compared. */
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'three capital letters, such as USD')

@@ -2,31 +2,24 @@ import { z } from 'zod';
 import { asciiDomain, Country, ObservedDate, Timestamp } from '../values/primitives.ts';
 import { cutKeyText, cutTrimmedText } from '../values/text.ts';
 
-/**
- * Maximum monthly visits of a site. More than any site has, and small enough that the visits of a whole corpus add
- * up exactly.
- */
+/** More than any site has, and small enough that the visits of a whole corpus add up exactly. */
 export const MONTHLY_VISITS_MAX = 1_000_000_000_000;
 export const RANK_MAX = 1_000_000_000;
 export const TRAFFIC_COUNTRIES_MAX = 250;
 export const SIMILAR_SITES_MAX = 100;
-/** Maximum sum of shares of one whole. Each share is rounded separately, so the sum may slightly exceed 1. */
+/** Each share is rounded separately, so the sum may slightly exceed 1. */
 export const SHARES_SUM_MAX = 1.02;
 
 const PROVIDER_MAX_CHARACTERS = 100;
 const PROVIDER_CATEGORY_MAX_CHARACTERS = 200;
 
-/**
- * A host name. Providers also estimate and rank sites that cannot be a brand's, such as internationalised top-level
- * domains (`xn--p1ai`).
- */
+/** Includes sites that cannot be a brand's, such as internationalised top-level domains (`xn--p1ai`). */
 export const SiteDomain = z
   .string()
   .overwrite(asciiDomain)
   .max(253)
   .regex(/^[a-z0-9_.-]+\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/, 'a host name in lower case');
 
-/** A share of a whole: 0 to 1, not a percentage. */
 const Share = z.number().min(0, 'a share is 0 to 1').max(1, 'a share is 0 to 1, not a percentage');
 const Rank = z.int().min(1).max(RANK_MAX);
 const ProviderCategory = cutTrimmedText(PROVIDER_CATEGORY_MAX_CHARACTERS);
@@ -36,13 +29,11 @@ const sumOf = (shares: readonly (number | null)[]): number =>
 const fitIntoWhole = (...shares: readonly (number | null)[]): boolean => sumOf(shares) <= SHARES_SUM_MAX;
 const areDistinct = (keys: readonly string[]): boolean => new Set(keys).size === keys.length;
 
-/** A month such as `2026-05`, or a single day. */
 export const EstimatePeriod = z.union(
   [ObservedDate, z.string().regex(/^2[01][0-9]{2}-(0[1-9]|1[0-2])$/)],
   'a month YYYY-MM or a date YYYY-MM-DD',
 );
 
-/** Shares of visitors by sex and by age. `null` means unknown. */
 export const DemographicShares = z
   .strictObject({
     female: Share.nullable(),
@@ -63,42 +54,32 @@ export const DemographicShares = z
     'the age groups together are more than the whole',
   );
 
-/** Returns the most similar sites of a list that is too long, in its order. */
+/** Most similar sites of a list that is too long, in its order. */
 const mostSimilar = <Site extends { readonly affinity: number }>(sites: Site[]): Site[] => {
   if (sites.length <= SIMILAR_SITES_MAX) return sites;
   const kept = new Set(sites.toSorted((a, b) => b.affinity - a.affinity).slice(0, SIMILAR_SITES_MAX));
   return sites.filter((site) => kept.has(site));
 };
 
-/** A site with similar visitors, according to the provider. */
 export const EstimatedSimilarSite = z.strictObject({
   domain: SiteDomain,
-  /** 0 to 1. */
   affinity: z.number().min(0).max(1),
   provider_category: ProviderCategory.nullable(),
 });
 
-/**
- * A provider's traffic estimates of one site for one month or day. They are estimates, not measurements, so the
- * provider is recorded with them. `null` means unknown and overwrites nothing. There are no fields for money.
- */
+/** Estimates name their provider. `null` means unknown and overwrites nothing. There are no fields for money. */
 export const TrafficEstimate = z
   .strictObject({
     type: z.literal('traffic.estimate'),
     domain: SiteDomain,
     observed_at: Timestamp,
-    /** The month or day of the estimate. It may lie long before the observation. */
     period: EstimatePeriod,
     provider: cutKeyText(PROVIDER_MAX_CHARACTERS),
-    /** Visits in a month. */
     monthly_visits: z.int().min(0).max(MONTHLY_VISITS_MAX).nullable(),
-    /** Rank among all sites, 1 for the most visited. */
     global_rank: Rank.nullable(),
-    /** Rank among the sites of the provider's category. */
     category_rank: Rank.nullable(),
     /** The provider's own label, not a category of this service. */
     provider_category: ProviderCategory.nullable(),
-    /** Shares of visits by country. */
     countries: z
       .array(z.strictObject({ country: Country, share: Share }))
       .min(1)
