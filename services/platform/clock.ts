@@ -1,9 +1,9 @@
-/** Source of the current time. It is injected, so that tests control it. */
+/** Injected, so that tests control the time. */
 export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** Resolves after `ms` milliseconds, or at once when the signal is aborted. Never rejects. */
+/** Resolves at once when the signal is aborted. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -2,28 +2,23 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/** Maximum length of the logged cause chain. */
 const CAUSES_MAX = 3;
 
 /** User information in front of a host. */
 const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi;
-/** Values of query parameters, also of a path without a host. */
+/** Also of a path without a host. */
 const QUERY_VALUE = /([?&][^\s=&#]{1,100}=)[^\s&#"'<>]+/g;
-/** Keys of this service, wherever they stand. */
 const KEY = /\b([a-z]{2,12}_(?:[a-z]{2,12}_)?)[0-9A-Za-z]{36}\b/g;
 const HIDDEN = '[hidden]';
 
-/** Hides what may be a token in the addresses of a text: user information, values of parameters, and keys. */
+/** Hides user information, values of parameters, and keys. */
 export const hideTokens = (text: string): string =>
   text
     .replaceAll(USER_INFO, `$1${HIDDEN}@`)
     .replaceAll(QUERY_VALUE, `$1${HIDDEN}`)
     .replaceAll(KEY, `$1${HIDDEN}`);
 
-/**
- * Serialises an error for the log: type, message, code, stack and causes only. Drivers attach more to their errors,
- * such as the rejected row, statement values or the request. These can hold personal data and are left out.
- */
+/** Omits what drivers attach, such as a rejected row or the request: it can hold personal data. */
 export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'not an error' : error;
   const { code } = error as { code?: unknown };
@@ -36,7 +31,7 @@ export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => 
   };
 };
 
-/** Creates a JSON logger. Call it with fields first and a constant message. Never log keys, secrets or addresses. */
+/** Call it with fields first and a constant message. Never log keys, secrets or addresses. */
 export const createLog = (name: string, level: string, destination?: DestinationStream): Log =>
   pino(
     {

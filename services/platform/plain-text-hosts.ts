@@ -2,10 +2,9 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Client } from 'pg';
 
-/** Servers whose URLs tell whether a connection is encrypted. */
 export type ServerKind = 'postgres' | 'event_store' | 'nats';
 
-/** True for this machine: a loopback address, a name of one, a socket file, or no host at all. */
+/** Also a socket file, or no host at all. */
 export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (bare === '' || bare.startsWith('/') || /^(.*\.)?localhost$/.test(bare)) return true;
@@ -16,12 +15,12 @@ export const isLoopback = (host: string): boolean => {
 type Reached = { readonly hosts: readonly string[]; readonly isEncrypted: boolean };
 
 const THIS_FILE = import.meta.filename;
-/** Parameters that name a file. This one is read in their place: a file that is missing must not decide. */
+/** This file is read in place of a certificate: a file that is missing must not decide. */
 const FILE_PARAMETERS = /([?&]ssl(?:cert|key|rootcert)=)[^&#]*/g;
 /** Modes with which other clients fall back to plain text. */
 const FALLING_BACK = new Set(['prefer', 'allow']);
 
-/** Reads a URL as `pg` does, because names in other letters and contradictions between parameters count as it reads them. */
+/** Reads a URL as `pg` does, because parameters may contradict each other. */
 const reachedByPostgres = (url: string): Reached => {
   const readable = url.replaceAll(FILE_PARAMETERS, (_, name: string) => name + encodeURIComponent(THIS_FILE));
   const { host, ssl } = new Client({ connectionString: readable });
@@ -33,13 +32,13 @@ const reachedByPostgres = (url: string): Reached => {
 };
 
 const AUTHORITY = /^[a-z+]+:\/\/(?:[^@/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/i;
-/** The client of the event store takes everything to the first `@` as user and password, and slashes between hosts. */
+/** Everything to the first `@` is user and password; slashes may stand between hosts. */
 const EVENT_STORE = /^[^:]+:\/\/(?:[^:]+:[^@]+@)?([^?]*)(?:\?(.*))?$/s;
 
 const withoutPort = (host: string): string =>
   isIPv6(host) ? host : host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
 
-/** Reads a URL as the client of the event store does: `T_L_S` is a name of `tls`, and the last value counts. */
+/** As the client reads a URL: `T_L_S` is a name of `tls`, and the last value counts. */
 const reachedByEventStore = (url: string): Reached => {
   const [, hosts = '', query = ''] = EVENT_STORE.exec(url.trim()) ?? [];
   const pairs = query.split('&').map((pair) => pair.split('=', 2));
@@ -66,10 +65,7 @@ const READERS: Readonly<Record<ServerKind, (url: string) => Reached>> = {
   nats: reachedByNats,
 };
 
-/**
- * Returns the hosts other than this machine that a URL reaches without encryption: passwords and customer data would
- * cross the network readable. A URL that its client cannot read reaches none.
- */
+/** Passwords and customer data would be readable on the way to these hosts. An invalid URL reaches none. */
 export const plainTextHosts = (kind: ServerKind, url: string): readonly string[] => {
   let reached: Reached;
   try {

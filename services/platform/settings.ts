@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { plainTextHosts, type ServerKind } from './plain-text-hosts.ts';
 
-/**
- * Thrown when settings are missing or invalid. Its message lists all faults at once, with the name of each setting
- * and without values.
- */
+/** Lists all faults at once, with names and without values. */
 export class SettingsError extends Error {
   constructor(faults: readonly string[]) {
     super(`These settings are wrong or missing:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
@@ -14,7 +11,6 @@ export class SettingsError extends Error {
   }
 }
 
-/** Setting that allows connections without encryption to servers on other hosts. */
 const ALLOW_PLAIN_TEXT = 'SERVERS_ALLOW_PLAIN_TEXT';
 
 const HOW_TO_ENCRYPT: Readonly<Record<ServerKind, string>> = {
@@ -23,7 +19,6 @@ const HOW_TO_ENCRYPT: Readonly<Record<ServerKind, string>> = {
   nats: 'use `tls://` and `ca_file=FILE`',
 };
 
-/** Returns a fault for each server URL that leads to another host without encryption. */
 const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(schema.shape).flatMap(([name, one]) => {
     const kind = (one as z.ZodType).meta()?.['server'] as ServerKind | undefined;
@@ -36,9 +31,8 @@ const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, un
   });
 
 /**
- * Reads the settings of a schema from the environment. Only this file reads `process.env`. An empty string counts as
- * not set, because shells and compose files produce them. A server on another host must be reached over TLS, unless
- * `SERVERS_ALLOW_PLAIN_TEXT` is `true`. Throws `SettingsError`.
+ * Only this file reads `process.env`. Shells and compose files produce empty strings, which count as not set. Throws
+ * `SettingsError`.
  */
 export const readSettings = <Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -56,46 +50,38 @@ export const readSettings = <Shape extends z.ZodRawShape>(
   throw new SettingsError(faults);
 };
 
-/** Addresses or ranges of addresses, with commas between. */
+/** Separated by commas. */
 export const Addresses = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
   .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])));
 
-/**
- * Secret part of a setting's value, stored in the `meta` of its schema. `whole`: the value is never shown.
- * `credentials`: a URL is shown without its credentials. The log and the settings reference both use it.
- */
+/** `whole`: never shown. `credentials`: a URL is shown without them. Stored in the `meta` of the schema. */
 export type Secrecy = 'whole' | 'credentials';
 
-/** Marks a setting whose value is never shown. */
 export const secret = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: 'whole' satisfies Secrecy });
 
-/** Marks a URL that may hold a user and a password. */
 export const credentialedUrl = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: 'credentials' satisfies Secrecy });
 
-/** Marks the URL of a server: it may hold a user and a password, and must not lead to another host in plain text. */
+/** Such a URL must not lead to another host in plain text. */
 export const serverUrl = <Schema extends z.ZodType>(
   kind: ServerKind,
   schema: Schema,
   description: string,
 ): Schema => schema.meta({ description, secret: 'credentials' satisfies Secrecy, server: kind });
 
-/** Returns the secrecy of a setting, or `null` when its value may be shown. */
+/** `null` when the value may be shown. */
 export const secrecyOf = (schema: z.ZodType): Secrecy | null =>
   (schema.meta()?.['secret'] as Secrecy | undefined) ?? null;
 
 const HIDDEN = '[hidden]';
-/** Names of connection parameters whose values are harmless. The values of all others are hidden. */
+/** The values of all other parameters are hidden. */
 const SHOWN_PARAMETERS =
   /^(sslmode|sslrootcert|sslcert|sslkey|application_name|tls|tlsverifycert|tlscafile|usercertfile|userkeyfile|ca_file|cert_file|key_file|credentials_file|nkey_seed_file|region|nodepreference|keepaliveinterval|keepalivetimeout|discoveryinterval|maxdiscoverattempts|gossiptimeout|throwonappendfailure|defaultdeadline)$/i;
 
-/**
- * Hides the credentials of a URL: `postgres://[hidden]@host/name?sslmode=verify-full`. A text that is not a URL is
- * hidden completely.
- */
+/** A text that is not a URL is hidden completely. */
 export const withoutCredentials = (url: string): string => {
   const parts = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^@?#]*)(?:\?([^#]*))?$/i.exec(url);
   if (!parts) return HIDDEN;
@@ -107,13 +93,13 @@ export const withoutCredentials = (url: string): string => {
   return `${scheme}${user === undefined ? '' : `${HIDDEN}@`}${location}${shown ? `?${shown.join('&')}` : ''}`;
 };
 
-/** Hides the credentials of a URL, or of each one of a list. */
+/** The value may be a list of URLs. */
 const showUrls = (value: unknown): unknown => {
   if (typeof value === 'string') return withoutCredentials(value);
   return Array.isArray(value) ? value.map(showUrls) : value;
 };
 
-/** Returns the settings with secrets hidden, for the log. The value of an unset setting is `null`. */
+/** The value of an unset setting is `null`. */
 export const showSettings = (
   schema: z.ZodObject,
   settings: Readonly<Record<string, unknown>>,
@@ -127,7 +113,6 @@ export const showSettings = (
     }),
   );
 
-/** The environment that child processes inherit. */
 export const inheritedEnvironment = (): Readonly<Record<string, string | undefined>> => ({ ...process.env });
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
@@ -136,13 +121,12 @@ export const LogLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');
 
-/** Contact of the operator, which every request to a site names. */
+/** Every request to a site names it. */
 export const CollectContact = z.union(
   [z.url({ protocol: /^https$/ }), z.email()],
   'an https URL or an e-mail address',
 );
 
-/** Origin on loopback that receives all requests to the internet. */
 export const CollectVia = z
   .string()
   .regex(
@@ -156,7 +140,7 @@ export const CollectVia = z
 
 const PostgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'a Postgres URL, postgres://…');
 
-/** Setting that allows servers on other hosts to be reached without TLS. `readSettings` applies it. */
+/** `readSettings` applies it. */
 export const AllowPlainText = z
   .enum(['true', 'false'])
   .default('false')
@@ -164,7 +148,6 @@ export const AllowPlainText = z
     '`true` allows connections without TLS to Postgres, the event store, NATS and the mail server on other hosts. Otherwise a process refuses to start with such a URL, and sends no e-mail without STARTTLS.',
   );
 
-/** Settings of every process that uses the three servers. */
 export const serverSettings = {
   DATABASE_URL: serverUrl(
     'postgres',
@@ -185,7 +168,7 @@ export const serverSettings = {
   LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
 } as const;
 
-/** Setting of processes that read. `npm run ops -- database grant-reads` creates the privileges of the role. */
+/** `npm run ops -- database grant-reads` creates the privileges of the role. */
 export const readDatabaseSettings = {
   READ_DATABASE_URL: serverUrl(
     'postgres',
@@ -194,7 +177,7 @@ export const readDatabaseSettings = {
   ),
 } as const;
 
-/** Content of `local.json`, which `npm start` writes about the local stack. */
+/** `npm start` writes `local.json` about the local stack. */
 export const LocalStack = z.object({
   api_url: z.string(),
   ops_url: z.string(),
@@ -207,20 +190,19 @@ export const LocalStack = z.object({
   nats_url: z.string(),
   workspace_id: z.string(),
   api_key: z.string(),
-  /** The demo owner. Missing in folders of older releases. */
+  /** Missing in folders of older releases. */
   member_id: z.string().optional(),
 });
 export type LocalStack = z.infer<typeof LocalStack>;
 
-/** Content of `secrets.json` in the data folder of the local stack: the secrets that operator commands need. */
+/** Operator commands need these secrets of the local stack. */
 const LocalSecrets = z.object({ member_vault_key: z.string(), audit_signing_key: z.string() }).partial();
 
 const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
 
 /**
- * Returns the environment, completed with the values of the running local stack. A command-line tool finds the
- * servers of `npm start` without settings. Variables of the environment take precedence. An environment that names another
- * server is returned as it is: secrets of the local stack must not sign or encrypt anything of another one.
+ * Variables of the environment take precedence. One that names another server gets nothing: local secrets must not
+ * sign or encrypt there.
  */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,

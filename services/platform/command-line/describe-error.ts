@@ -1,24 +1,22 @@
 import { isAccessDenied, toClearError } from '../event-store/errors.ts';
 import { isPoolBusy } from '../postgres/connection-failure.ts';
 
-/** Turns errors that operators can resolve into one line of text. All other errors keep their stack trace. */
+/** Turns errors that operators can resolve into one line of text. */
 
 type Fault = {
-  /** Error type of the event store client. */
   readonly type?: string;
   readonly code?: unknown;
   readonly message?: string;
-  /** The file that could not be read or written. */
   readonly path?: unknown;
   readonly errors?: readonly Fault[];
 };
 
 const NOT_REACHED = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
-/** SQL states: login rejected, unknown database, too many connections, server starting or stopping. */
+/** Login rejected, unknown database, too many connections, server starting or stopping. */
 const NOT_LET_IN = /^(28|3D|53300|57P)/;
-/** SQL states: undefined table, undefined schema. */
+/** Undefined table, undefined schema. */
 const NOT_MADE = ['42P01', '3F000'];
-/** SQL states: insufficient privilege, read-only connection. */
+/** Insufficient privilege, read-only connection. */
 const NOT_ALLOWED = ['42501', '25006'];
 const TOOK_TOO_LONG = '57014';
 const EVENT_STORE_FAULTS = ['unavailable', 'timeout', 'deadline-exceeded'];
@@ -28,7 +26,6 @@ const LOST = [
   'Client has encountered a',
   'The server does not support SSL connections',
 ];
-/** TLS error codes of Node. */
 const NOT_TRUSTED = /CERT|TLS|SSL|UNABLE_TO/;
 
 const firstOf = (error: unknown): Fault => {
@@ -40,7 +37,7 @@ const firstOf = (error: unknown): Fault => {
 const reasonOf = ({ message = '' }: Fault): string =>
   (message.split('\n')[0] ?? '').replace(/ Resolution note: ?$/, '');
 
-/** Describes a server that is unreachable or too slow; `null` for any other error. */
+/** `null` for errors other than an unreachable or slow server. */
 export const describeServerError = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { type = '', code, message = '' } = fault;
@@ -58,7 +55,7 @@ export const describeServerError = (error: unknown): string | null => {
   return isPostgres ? `Postgres does not respond: ${reasonOf(fault)}. Check DATABASE_URL.` : null;
 };
 
-/** Describes a missing table, a missing privilege or a file error; `null` for any other error. */
+/** `null` for errors other than a missing table, a missing privilege or a file. */
 export const describeCommandError = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { code } = fault;

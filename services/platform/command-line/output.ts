@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, Value>>;
 
 export const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
 
-/** Escapes control characters and line breaks of third parties. Commands print their lines through it. */
+/** Commands print lines of third parties through it. */
 export const onOneLine = terminalLine;
 
 const asText = (value: Value): string => {
@@ -14,14 +14,13 @@ const asText = (value: Value): string => {
   return onOneLine(typeof value === 'object' ? value.join(', ') : String(value));
 };
 
-/** Prints one record as `name  value` lines, or as JSON with `--json`. */
 export const printRecord = (command: Command, record: Fields): void => {
   if (isJson(command)) return console.log(JSON.stringify(record));
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(width)}  ${asText(value)}`);
 };
 
-/** Prints records as columns, or as a JSON array with `--json`. Reports an empty list on standard error only. */
+/** Reports an empty list on standard error only, so that the output stays parseable. */
 export const printTable = (
   command: Command,
   columns: readonly string[],

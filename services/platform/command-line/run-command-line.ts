@@ -5,7 +5,7 @@ import { escapeCommandLine } from '../process/terminal-output.ts';
 import { SettingsError } from '../settings.ts';
 import { describeCommandError, describeServerError } from './describe-error.ts';
 
-/** Runs a command line. A known error becomes one message and exit code 1. Printed text is escaped. */
+/** A known error becomes one message and exit code 1. Printed text is escaped. */
 export const runCommandLine = async (program: Command): Promise<void> => {
   // The reader of a pipe, such as `head`, may close it early, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,7 +21,7 @@ export const runCommandLine = async (program: Command): Promise<void> => {
         ? error.message
         : describeCommandError(error);
     const text = ownMessage ?? describeServerError(error);
-    // An unknown error keeps its stack. Printed here and not thrown, so that its text is escaped.
+    // Printed here and not thrown, so that the text of an unknown error is escaped.
     console.error(text ?? inspect(error));
     if (text !== null && (error instanceof SettingsError || ownMessage === null)) {
       console.error('While `npm start` runs, no settings are needed. DATA_DIR must name its data folder.');

@@ -1,12 +1,9 @@
 import { Refusal } from '#contracts/errors.ts';
 
-/** Runs `work` if a slot is free. Throws `Refusal` (`limit_reached`) at once if none is. */
+/** Throws `Refusal` (`limit_reached`) at once if no slot is free. */
 export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
-/**
- * Creates a concurrency limit that rejects instead of queueing, for costly work that a caller can retry. A semaphore
- * would queue it. `what` names the work in the message, in the plural.
- */
+/** Rejects instead of queueing: a caller can retry costly work. `what` names the work in the message, in the plural. */
 export const createConcurrencyLimit = (max: number, what: string): ConcurrencyLimit => {
   let running = 0;
   return async (work) => {

@@ -1,12 +1,11 @@
 /**
- * A mutex for each key: work under one key runs one after another, in the order of the calls. Work under different
- * keys runs concurrently. Work that fails does not stop the work behind it.
+ * Work of one key runs in the order of the calls, of different keys concurrently. A failure does not stop later work.
  */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 const ignore = (): void => undefined;
 
-/** Creates a keyed mutex. It holds a key only while work under it is queued or running. */
+/** Holds a key only while its work is queued or running. */
 export const createKeyedMutex = (): KeyedMutex => {
   const latest = new Map<string, Promise<void>>();
   return async (key, work) => {

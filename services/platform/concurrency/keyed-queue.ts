@@ -1,20 +1,14 @@
 import { createSemaphore } from './semaphore.ts';
 
-/**
- * A queue of tasks with a key. Tasks of one key run one after another, in the order of the calls. Tasks of different
- * keys run concurrently. After a task fails, no further task starts; `add` and `end` throw the first error.
- */
+/** Tasks of one key run in the order of the calls, of different keys concurrently. After a failure no task starts. */
 export type KeyedQueue = {
-  /**
-   * Queues a task. Resolves when it is queued, not when it has run. Waits while the maximum number of tasks is queued or
-   * running. Throws the error of an earlier task.
-   */
+  /** Resolves when the task is queued, not when it has run. Throws the error of an earlier task. */
   add(key: string, task: () => Promise<void>): Promise<void>;
-  /** Resolves when all queued tasks have ended. Throws the error of the first failed task. */
+  /** Resolves when all tasks have ended. Throws the first error. */
   end(): Promise<void>;
 };
 
-/** Creates a keyed queue. `maxTasks`: maximum tasks that are queued or running, so also the maximum concurrency. */
+/** `maxTasks`: queued and running, so also the maximum concurrency. */
 export const createKeyedQueue = (maxTasks: number): KeyedQueue => {
   const slots = createSemaphore(maxTasks);
   /** The end of the last queued task of each key. */

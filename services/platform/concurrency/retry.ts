@@ -7,11 +7,11 @@ export type RetryLimits = {
   readonly maxDelayMs: number;
 };
 
-/** Delay before the next attempt in ms: exponential backoff with full jitter, so that callers do not retry together. */
+/** Exponential backoff with full jitter, in milliseconds, so that callers do not retry together. */
 export const backoffMs = (attempt: number, limits: RetryLimits): number =>
   Math.random() * Math.min(limits.maxDelayMs, limits.firstDelayMs * 2 ** attempt);
 
-/** Runs `run` again after an error that is `retryable`, up to the limit; then throws the last error. */
+/** Throws the last error when the limit is reached or the error is not `retryable`. */
 export const retry = async <T>(
   limits: RetryLimits,
   retryable: (error: unknown) => boolean,
@@ -28,14 +28,12 @@ export const retry = async <T>(
   }
 };
 
-/** Retries without end until a server answers, at most 5 s apart. */
 export const SERVER_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
   firstDelayMs: 100,
   maxDelayMs: 5_000,
 };
 
-/** Opens a connection, and retries with backoff until it succeeds. Logs each failed attempt with its reason. */
 export const untilServerAnswers = <T>(
   log: Log,
   signal: AbortSignal,

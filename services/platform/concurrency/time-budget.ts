@@ -1,20 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 
-/**
- * One time for all waits of a request. It starts when the request arrives, and each wait takes the lesser of its own limit
- * and what is left. Waits find it in their asynchronous context, so that no function between passes it on. Work without a
- * budget, such as that of the background, has the limits of its waits only.
- */
+/** Waits find the time of their request in the asynchronous context, so that no function between passes it on. */
 
-/** Milliseconds of a request, from its arrival to its reply. */
 export const REQUEST_BUDGET_MS = 10_000;
-/** Milliseconds before the end of that time at which waits end, so that the client reads the reply within it. */
+/** Waits end before the request does, so that the client reads the reply in time. */
 const REPLY_MARGIN_MS = 500;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 20_000;
 
-/** Setting of the processes that answer requests. */
 export const requestBudgetSettings = {
   REQUEST_BUDGET_MS: z.coerce
     .number()
@@ -27,10 +21,9 @@ export const requestBudgetSettings = {
     ),
 };
 
-/** Returns the milliseconds for the waits of a request. */
 export const waitsOf = (requestBudgetMs: number): number => requestBudgetMs - REPLY_MARGIN_MS;
 
-/** Thrown by a wait of a request whose time is used up. It says nothing about the server that was waited for. */
+/** Says nothing about the server that was waited for. */
 export class TimeUsedUp extends Error {
   constructor() {
     super('The time of the request is used up.');
@@ -38,17 +31,17 @@ export class TimeUsedUp extends Error {
   }
 }
 
-/** A request, or other work with a budget. The budgets within it share it. */
+/** Work with a budget. The budgets within it share it. */
 export type BudgetedWork = {
-  /** Time of the monotonic clock in milliseconds at which its budget began. */
+  /** Monotonic milliseconds. */
   readonly startedAt: number;
 };
 
 type Budget = {
   readonly of: BudgetedWork;
-  /** Time of the monotonic clock in milliseconds. */
+  /** Monotonic milliseconds. */
   endsAt: number;
-  /** False once its work has ended. What that work left in the background has no budget. */
+  /** False after the work has ended: what it left in the background has no budget. */
   isOpen: boolean;
   /** Reject the waits of this request, also those that have ended. */
   readonly waits: ((error: TimeUsedUp) => void)[];
@@ -61,10 +54,7 @@ const current = (): Budget | undefined => {
   return budget?.isOpen === true ? budget : undefined;
 };
 
-/**
- * Runs `work` with a budget of `ms`, or what is left of the one around it. `onUsedUp` is called at its end, before the waits
- * in progress throw `TimeUsedUp`.
- */
+/** Takes at most what is left of the budget around it. Calls `onUsedUp` before the waits throw `TimeUsedUp`. */
 export const withTimeBudget = async <T>(
   ms: number,
   work: () => Promise<T>,
@@ -95,46 +85,40 @@ export const withTimeBudget = async <T>(
   }
 };
 
-/** Runs work that does not belong to the request alone, or that must be done after its time: it has its own limits only. */
+/** For work shared by requests, or done after the time of one: only its own limits apply. */
 export const outsideTimeBudget = <T>(work: () => T): T => budgets.run(undefined, work);
 
-/** Returns the lesser of a wait's own limit and what is left, in milliseconds. */
+/** The lesser of a wait's own limit and what is left, in milliseconds. */
 export const timeLeft = (ownMs: number): number => {
   const budget = current();
   if (budget === undefined) return ownMs;
   return Math.max(0, Math.min(ownMs, budget.endsAt - performance.now()));
 };
 
-/** False after the end of the budget. */
 export const hasTime = (): boolean => timeLeft(Number.POSITIVE_INFINITY) > 0;
 
-/** Throws `TimeUsedUp` before work that must not begin after the end of the budget. */
+/** Throws `TimeUsedUp` before work that must not begin late. */
 export const requireTime = (): void => {
   if (!hasTime()) throw new TimeUsedUp();
 };
 
-/** True inside a budget that is not over. */
 export const hasTimeBudget = (): boolean => current() !== undefined;
 
-/** Returns the request, or other work, whose budget this is; `undefined` without one. */
 export const budgetedWork = (): BudgetedWork | undefined => current()?.of;
 
-/** Returns a signal that aborts at the end of the budget; `undefined` without one. */
+/** Aborts at the end of the budget; `undefined` without one. */
 export const timeSignal = (): AbortSignal | undefined => {
   const leftMs = timeLeft(Number.POSITIVE_INFINITY);
   return Number.isFinite(leftMs) ? AbortSignal.timeout(Math.ceil(leftMs)) : undefined;
 };
 
-/**
- * Waits for a promise, at most until the end of the budget. Throws `TimeUsedUp` then; the work behind the promise goes on and
- * ends by its own limits.
- */
+/** Throws `TimeUsedUp` at the end of the budget; the work behind the promise goes on. */
 export const untilTimeUsedUp = <T>(promise: Promise<T>): Promise<T> => {
   const budget = current();
   if (budget === undefined) return promise;
   return new Promise((resolve, reject) => {
     if (budget.endsAt <= performance.now()) reject(new TimeUsedUp());
-    // Rejecting a wait that has ended does nothing, so that none is removed: a request has few, and every one costs.
+    // Rejecting a wait that has ended does nothing, and removing waits would cost each request.
     else budget.waits.push(reject);
     void promise.then(resolve, reject);
   });

@@ -1,19 +1,15 @@
 export type WaitLimits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
-/** A wake-up signal with any number of notifiers and waiters. It stores nothing: a notification wakes current waiters. */
+/** Stores nothing: a notification wakes current waiters only. */
 export type WakeSignal = {
-  /** Wakes all current waiters. Has no effect when there are none. */
   readonly notify: () => void;
   /**
-   * Resolves at the next notification, after the timeout, or when the signal is aborted. Never rejects.
-   *
-   * Check the condition in the same synchronous step as this call, or call this first and check while it is pending.
-   * A notification between an earlier check and the call is missed. After it resolves, check the condition again.
+   * Never rejects. Check the condition in the same step as this call, or while it is pending: an earlier notification
+   * is missed. Check it again afterwards.
    */
   next(limits?: WaitLimits): Promise<void>;
 };
 
-/** Creates a wake-up signal. A waiter that ends by timeout or abort is removed. */
 export const createWakeSignal = (): WakeSignal => {
   const waiters = new Set<() => void>();
   return {

@@ -1,29 +1,26 @@
 import { type BudgetedWork, budgetedWork, timeLeft } from '../concurrency/time-budget.ts';
 
 /**
- * The time that a request waits for the event store. It begins when the request arrives, so that all waits before the append
- * end together: without an answer, a command is refused in the time of one call, not in the sum of several.
+ * All waits of a request before its append end together, so that it is refused in the time of one call, not of
+ * several.
  */
 
-/** Part of the time that each call has at least. A request may come late to it, because Postgres is slow. */
+/** A call gets this part at least, because Postgres may have delayed the request. */
 const LEAST_PART = 1 / 4;
-/** Part of the time from which a call without an answer counts as silence of the server. */
+/** A call that waited for this part without an answer shows a silent server. */
 const SILENCE_PART = 1 / 2;
 
 export type AnswerTime = {
-  /** Returns the milliseconds of the next call: those left of the request, or those of one call without a request. */
+  /** Milliseconds of the next call: those left of the request, or of one call without a request. */
   left(): number;
-  /** Returns the milliseconds to wait for other work on the event store, before a call of one's own. */
   leftBefore(): number;
-  /** Takes what such a wait took from the least time of the call. */
   spend(ms: number): void;
-  /** Begins the time of the request again. For an append that was answered: what follows is another command. */
+  /** After an append that was answered: what follows is another command. */
   begin(): void;
-  /** True when a call that had `givenMs` and no answer says something about the server. */
   isSilence(givenMs: number): boolean;
 };
 
-/** Creates the times of all requests. `withinMs`: milliseconds from the arrival of a request. */
+/** `withinMs`: milliseconds from the arrival of a request. */
 export const createAnswerTime = (withinMs: number): AnswerTime => {
   const leastMs = LEAST_PART * withinMs;
   const begun = new WeakMap<BudgetedWork, number>();

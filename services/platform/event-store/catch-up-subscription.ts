@@ -14,13 +14,13 @@ import { EventStoreSilent, toClearError } from './errors.ts';
 import { splitMetadata } from './copy/first-recorded.ts';
 import { approximateBytes } from './event-size.ts';
 
-/** Milliseconds without a word from the server after which a subscription looks whether the log went on without it. */
+/** After this a subscription checks whether the log went on without it. */
 export const SILENT_MS = 30_000;
 
-/** Maximum bytes of events buffered here before reading from the server pauses: thousands of events of usual size. */
+/** Reading from the server pauses above this: thousands of events of usual size. */
 export const BUFFER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Translates an event of the client, with its data in the current schema version. `position` is 0n for an event that was read from a stream by an old server. */
+/** Upcasts data to the current schema version. `position` is 0n for a stream read from an old server. */
 export const toRecordedEvent = <F extends Event>(
   event: ResolvedRecordedEvent | AllStreamRecordedEvent,
 ): RecordedEvent<F> => {
@@ -38,37 +38,33 @@ export const toRecordedEvent = <F extends Event>(
   }) as RecordedEvent<F>;
 };
 
-/** An item of a subscription, in the order of the log. */
+/** In the order of the log. */
 export type Followed =
   | {
       readonly kind: 'event';
       readonly event: RecordedEvent;
-      /** Estimated size of its data, for limits of batches. */
+      /** Estimated, for limits of batches. */
       readonly bytes: number;
     }
-  /** All events up to this position were delivered or filtered out. */
+  /** Earlier events were delivered or filtered out. */
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caught_up' };
 
 export type FollowOptions = {
-  /** Commit position to start after; `null` to start from the beginning. */
+  /** Exclusive; `null`: from the beginning. */
   readonly after: bigint | null;
-  /** Prefixes of stream names: the only filter that every server version evaluates alike. */
+  /** The only filter that every server version evaluates alike. */
   readonly prefixes: readonly string[];
-  /** Maximum items buffered here before reading from the server pauses. */
   readonly bufferItems: number;
 };
 
-/** A catch-up subscription that is read in batches. `take` throws when the connection is lost. */
+/** `take` throws when the connection is lost. */
 export type Follower = AsyncDisposable & {
-  /**
-   * Waits for at least one item, then returns up to `max` buffered items, whose events have at most `maxBytes` together.
-   * A single larger event is returned alone. Returns `[]` once closed.
-   */
+  /** Waits for an item. Returns at most `max` and `maxBytes`, or one larger event alone; `[]` once closed. */
   take(max: number, maxBytes?: number): Promise<readonly Followed[]>;
 };
 
-/** Returns how many items to take: at most `max`, with at most `maxBytes` of events, but at least one item. */
+/** At least one item, also when it exceeds `maxBytes`. */
 const fitting = (queue: readonly Followed[], max: number, maxBytes: number): number => {
   let bytes = 0;
   const end = queue.findIndex((item, index) => {
@@ -80,16 +76,13 @@ const fitting = (queue: readonly Followed[], max: number, maxBytes: number): num
 };
 
 export type FollowerWatch = {
-  /** Called with the error that ends the subscription. */
   readonly onFailure?: (error: unknown) => void;
-  /** Tells whether the server owes the subscription something after this position. */
   readonly isOwed?: (position: bigint | null) => Promise<boolean>;
   readonly silentMs?: number;
-  /** Calls back when the connection is replaced by another. Returns a function that ends this. */
+  /** Returns a function that ends the callbacks. */
   readonly onReplaced?: (callback: () => void) => () => void;
 };
 
-/** Opens a catch-up subscription to `$all`, filtered on the server. */
 export const followLog = (
   client: EventStoreDBClient,
   { after, prefixes, bufferItems }: FollowOptions,
@@ -113,12 +106,11 @@ export const followLog = (
     bufferedBytes += bytes;
     push({ kind: 'event', event, bytes });
   };
-  // Events that were buffered before a marker are read first, so that the order of the log is kept.
+  // Buffered events precede a marker in the log, so they are read first.
   const drain = (): void => {
     for (let next = subscription.read(); next !== null; next = subscription.read()) enqueue(next);
   };
   const hasRoom = (): boolean => queue.length < bufferItems && bufferedBytes < BUFFER_BYTES_MAX;
-  /** Reads buffered events while there is room for them. */
   const fill = (): void => {
     while (hasRoom()) {
       const next = subscription.read();
@@ -157,7 +149,7 @@ export const followLog = (
     fail(new Error('the connection to the event store is made anew')),
   );
 
-  /** Waits for something to happen. Ends the subscription when the log goes on and the server does not say so. */
+  /** Ends the subscription when the log goes on and the server does not say so. */
   const untilChanged = async (): Promise<void> => {
     const since = performance.now();
     await changed.next({ timeoutMs: silentMs });
@@ -166,7 +158,7 @@ export const followLog = (
     if (!isSilent || !isOwed || queue.length > 0 || closed || failure) return;
     const position = checkpoints.last();
     if (!(await isOwed(position).catch(() => false))) return;
-    // Items may have arrived during the look.
+    // Items may have arrived meanwhile.
     if (queue.length > 0 || closed || failure || checkpoints.last() !== position) return;
     const error = new EventStoreSilent(silentMs);
     fail(error);
@@ -179,8 +171,7 @@ export const followLog = (
         if (closed) return [];
         if (failure) throw failure;
         await untilChanged();
-        // Events of one append arrive within one cycle of the event loop. Returned one by one, each would cost the
-        // subscriber a transaction.
+        // Events of one append arrive in one cycle of the event loop: one by one, each would cost a transaction.
         if (!closed) await new Promise(setImmediate);
       }
       const items = queue.splice(0, fitting(queue, max, maxBytes));

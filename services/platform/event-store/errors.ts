@@ -1,9 +1,6 @@
 import { convertToCommandError, UnavailableError } from '@eventstore/db-client';
 import type { ServiceError } from '@grpc/grpc-js';
 
-/** Faults of calls to the event store, and what they mean for the caller. */
-
-/** Thrown when the event store does not answer in time. */
 export class EventStoreSilent extends Error {
   constructor(milliseconds: number) {
     super(`the event store did not answer within ${Math.round(milliseconds)} ms`);
@@ -11,7 +8,7 @@ export class EventStoreSilent extends Error {
   }
 }
 
-/** Thrown without asking the event store: too much waits for it already, or it has not answered for a while. */
+/** Thrown without asking: too much waits for the event store, or it has not answered for a while. */
 export class EventStoreBusy extends Error {
   constructor(reason: string) {
     super(`the event store is not asked: ${reason}`);
@@ -19,7 +16,7 @@ export class EventStoreBusy extends Error {
   }
 }
 
-/** Thrown by a read whose connection was replaced before its end: what it has read may not be all. */
+/** Thrown when the connection was replaced before the end: the events read may not be all. */
 export class ReadCutOff extends Error {
   readonly type = 'unavailable';
   constructor() {
@@ -28,7 +25,7 @@ export class ReadCutOff extends Error {
   }
 }
 
-/** Thrown when the event store refuses the user: none, a wrong password, or no right to this call. No repetition helps. */
+/** No user, a wrong password, or no right to this call. No repetition helps. */
 export class EventStoreDenied extends Error {
   readonly type = 'access-denied';
   constructor(cause: Error) {
@@ -48,29 +45,24 @@ const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAVAILABLE = 14;
 const GRPC_UNAUTHENTICATED = 16;
 
-/** True for a failed discovery of the cluster's nodes. The package has no type for it. */
+/** The package has no type for this failure. */
 export const isDiscoveryFailure = (error: unknown): boolean => {
   const { message, type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
   const isUntyped = type === undefined && code === GRPC_UNAVAILABLE;
   return isUntyped || (typeof message === 'string' && message.startsWith('Failed to discover'));
 };
 
-/** True when the server refuses the user: none, a wrong password, or no right to this call. */
 export const isAccessDenied = (error: unknown): boolean => {
   const { type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
   return type === 'access-denied' || code === GRPC_PERMISSION_DENIED || code === GRPC_UNAUTHENTICATED;
 };
 
-/** Returns `EventStoreDenied` for an error of a server that refuses the user, and any other error unchanged. */
 export const toClearError = <E>(error: E): E | EventStoreDenied =>
   isAccessDenied(error) && !(error instanceof EventStoreDenied)
     ? new EventStoreDenied(error as unknown as Error)
     : error;
 
-/**
- * Returns the package's error for a failed call, or `EventStoreDenied`. The package's own function throws when a node names no
- * leader.
- */
+/** The package's own function throws when a node names no leader. */
 export const toCommandError = (error: ServiceError): Error => {
   try {
     return toClearError(convertToCommandError(error));
@@ -79,7 +71,7 @@ export const toCommandError = (error: ServiceError): Error => {
   }
 };
 
-/** Types of the package's errors for a server that is gone, silent, starting, or not the leader. */
+/** The server is gone, silent, starting, or not the leader. */
 const FAULT_TYPES: ReadonlySet<unknown> = new Set([
   'unavailable',
   'timeout',
@@ -88,10 +80,7 @@ const FAULT_TYPES: ReadonlySet<unknown> = new Set([
   'not-leader',
 ]);
 
-/**
- * True for faults after which the same call may be made again. The ids of its events make an append safe to repeat. The package
- * has no type for some refusals of the user: they are none of these faults.
- */
+/** After these faults the same call may be made again: event ids make an append safe to repeat. */
 export const isConnectionFault = (error: unknown): boolean => {
   if (isAccessDenied(error)) return false;
   if (error instanceof EventStoreSilent || error instanceof EventStoreBusy) return true;
@@ -107,7 +96,7 @@ export const isConnectionFault = (error: unknown): boolean => {
   );
 };
 
-/** Returns the answer. Throws `EventStoreSilent` when there is none in time. */
+/** Throws `EventStoreSilent` when there is no answer in time. */
 export const withTimeout = async <T>(promise: Promise<T>, milliseconds: number): Promise<T> => {
   const answered = Promise.withResolvers<never>();
   // A busy process may not have read yet what has arrived: timers run before sockets are read.

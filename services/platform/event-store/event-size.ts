@@ -1,10 +1,9 @@
-/** Estimated bytes of a number, truth value or null, and of the punctuation around a value, as JSON. */
+/** Of a number, boolean or null, and of the punctuation around a value, as JSON. */
 const VALUE_BYTES = 6;
 
 /**
- * Estimates the bytes of an event's data as JSON, from the lengths of its texts. Serialising it again to measure it would
- * cost as much as parsing it did. Texts outside ASCII count less than their bytes, and about as much as they need in
- * memory.
+ * Estimates from the lengths of texts, because serialising costs as much as parsing. Texts outside ASCII count about
+ * as much as they need in memory.
  */
 export const approximateBytes = (data: unknown): number => {
   if (typeof data === 'string') return data.length + VALUE_BYTES;

@@ -16,20 +16,19 @@ import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
 
 export type { Recorded } from './append/append-message.ts';
 
-/** The part of a decider that folds a stream: an initial state and one step for each event. */
 export type Fold<State, E extends Event> = {
   readonly initial: State;
   readonly evolve: (state: State, event: E) => State;
 };
 
-/** A folded stream: the state, and where its last event stands (revision -1n and position 0n when empty). */
+/** Revision -1n and position 0n when empty. */
 export type LoadedState<State> = Recorded & {
   readonly state: State;
-  /** Id of the last event; absent when the stream is empty or the id is not known. */
+  /** Absent when the stream is empty or the id is not known. */
   readonly eventId?: string | undefined;
 };
 
-/** Thrown by an append whose expected revision is not the stream's last: another writer appended first. */
+/** Another writer appended first. */
 export class StreamMoved extends Error {
   constructor(stream: string) {
     super(`the stream ${stream} moved on`);
@@ -38,76 +37,61 @@ export class StreamMoved extends Error {
 }
 
 export type EventStore = AsyncDisposable & {
-  /** Reads the events of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
+  /** `after` is exclusive; -1n for all. An absent stream is empty. */
   read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
-  /** Reads the last event of a stream; `null` when there is none. */
   last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
-  /** Reads the last `count` events of a stream, newest first. */
+  /** Newest first. */
   newest<E extends Event>(stream: string, count: number): Promise<readonly RecordedEvent<E>[]>;
   /**
-   * Folds a stream from its beginning, or the rest of it after a state that was loaded before. Throws
-   * `UnreadableEvent` when this release does not know an event's type or schema version.
+   * Folds from the beginning or after a loaded state. Throws `UnreadableEvent` for an unknown type or schema version.
    */
   load<State, E extends Event>(
     stream: string,
     fold: Fold<State, E>,
     from?: LoadedState<State>,
   ): Promise<LoadedState<State>>;
-  /**
-   * Appends at exactly `expected` (-1n: the stream must not exist). Events beyond one append's size go in
-   * several appends, in order. Throws `StreamMoved` on a conflict.
-   */
+  /** -1n: the stream must not exist. Large appends are sliced, in order. Throws `StreamMoved` on a conflict. */
   append(
     stream: string,
     expected: bigint,
     events: readonly Event[],
     metadata: CommandMetadata,
-    /** The command's id, from which event ids follow by index; or a function that returns each event's own id. */
+    /** Id of the command, from which event ids follow by index, or the id of each event. */
     ids: string | ((event: Event) => string),
   ): Promise<Recorded>;
   /**
-   * Waits for other work on this event store, such as earlier commands on a stream. For a request at most until the time of its
-   * own calls must begin: then it throws `EventStoreSilent`, or `EventStoreBusy` when the server has answered others meanwhile.
+   * Throws `EventStoreSilent`, or `EventStoreBusy` when the server answered others, if a request has no time for its
+   * own calls.
    */
   waitFor<T>(work: Promise<T>): Promise<T>;
-  /** Opens a catch-up subscription to the whole log. */
   follow(options: FollowOptions): Follower;
-  /** Commit position of the newest event of our own; 0n when there is none. Events of the server itself do not count. */
+  /** 0n when there is no event of our own. Events of the server itself do not count. */
   head(): Promise<bigint>;
-  /**
-   * True when the log has events after the position (`null`: from its beginning) in streams with these prefixes. Also true when
-   * more events than a subscription skips without a checkpoint are after it.
-   */
+  /** `null`: from the beginning. Also true after more events than a subscription skips without a checkpoint. */
   isBehind(position: bigint | null, prefixes: readonly string[]): Promise<boolean>;
 };
 
 export type EventStoreLimits = {
-  /**
-   * Milliseconds from the arrival of a request in which the event store must answer it: in each wait, what is left of them. `null`
-   * for background work: an append is retried for a minute, and the next event of a read must arrive within a minute.
-   */
+  /** Milliseconds from the arrival of a request. `null` for background work: a minute for each append or next event. */
   readonly answerWithinMs?: number | null;
-  /** Milliseconds for the next event of a read of background work; a minute when absent. */
+  /** For background work; a minute when absent. */
   readonly readSilenceMs?: number;
 };
 
 export type EventStoreOptions = EventStoreLimits & {
-  /**
-   * Proves that this process may still append. It is called before each slice of an append is sent, and before it is sent again.
-   * When it throws, nothing more is sent, and the append throws its error.
-   */
+  /** Called before each slice of an append is sent, also again. Its error ends the append. */
   readonly proveAppend?: () => Promise<void>;
 };
 
 /**
- * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends, reads and
- * subscriptions have a connection each: each works without the others, and is replaced without them.
+ * Connects on first use. Appends, reads and subscriptions have a connection each, so that each works without the
+ * others.
  */
 export const openEventStore = (
   url: string,
   { answerWithinMs = null, readSilenceMs, proveAppend }: EventStoreOptions = {},
 ): EventStore => {
-  // Two of them: a node that has lost its cluster still answers reads.
+  // Appends and reads have one each: a node that has lost its cluster still answers reads.
   const breakers = { appends: createBreaker(), reads: createBreaker() };
   const answerTime = answerWithinMs === null ? null : createAnswerTime(answerWithinMs);
   const sendAppend =

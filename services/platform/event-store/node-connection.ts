@@ -5,22 +5,19 @@ import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseCo
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { withTimeout } from './errors.ts';
 
-/** Connections to one node of the event store, with the package's own connection strings and discovery. */
+/** Connection strings and discovery are those of the package. */
 
 export type Endpoint = { readonly address: string; readonly port: number };
 
 export type NodeConnection = {
   readonly endpoint: Endpoint;
   readonly client: Client;
-  /** Headers of a call: who calls, and the credentials. */
   readonly metadata: Metadata;
 };
 
-/** Largest message to receive. */
 const MESSAGE_MAX_BYTES = 17 * 1024 * 1024;
-/** Milliseconds between questions whether a quiet connection lives, and for their answer. */
 const KEEPALIVE_MS = 10_000;
-/** Milliseconds to find the node of a cluster to connect to. The package alone would ask mute nodes for minutes. */
+/** The package alone would ask mute nodes for minutes. */
 const FIND_NODE_LIMIT_MS = 30_000;
 
 type Options = ReturnType<typeof parseConnectionString>;
@@ -37,9 +34,8 @@ export const parseUrl = (url: string): Options => {
 };
 
 /**
- * Returns the connection string for reads on which commands decide, and whether a node must refuse them unless it leads. A string
- * for a cluster that prefers other nodes counts for subscriptions alone: a follower may be late, and a command that finds on one
- * that it was done before records nothing, so that no expected revision would show the mistake.
+ * Only the leader answers reads on which commands decide: a follower may be late, and a command that finds itself done
+ * there records nothing. A preference for other nodes counts for subscriptions alone.
  */
 export const leaderReadsOf = (url: string): { readonly url: string; readonly requiresLeader: boolean } => {
   const { dnsDiscover, hosts, nodePreference = LEADER } = parseUrl(url);
@@ -62,7 +58,7 @@ const headers = (options: Options): Metadata => {
   const metadata = new Metadata();
   metadata.set('connection-name', options.connectionName ?? 'ad-intelligence appends');
   const { defaultCredentials } = options;
-  // Also without TLS: the local event store checks them. Settings refuse plain text to another host.
+  // Also without TLS: the local event store checks credentials. Settings refuse plain text to another host.
   if (defaultCredentials) {
     const { username, password } = defaultCredentials;
     const basic = Buffer.from(`${username}:${password}`).toString('base64');
@@ -71,7 +67,7 @@ const headers = (options: Options): Metadata => {
   return metadata;
 };
 
-/** A node to prefer or to avoid, from what happened before. */
+/** Earlier results tell which node to prefer or to avoid. */
 export type Hint = { readonly leader?: Endpoint; readonly failed?: Endpoint };
 
 const endpointOf = async (options: Options, secure: ChannelCredentials, hint: Hint): Promise<Endpoint> => {
@@ -89,10 +85,7 @@ const endpointOf = async (options: Options, secure: ChannelCredentials, hint: Hi
   return discoverEndpoint({ ...settings, ...candidates }, secure, hint.failed);
 };
 
-/**
- * Connects to the node that a connection string names, or to the best one of its cluster. The caller closes the client. Throws
- * `EventStoreSilent` when no node is found within `withinMs`.
- */
+/** The caller closes the client. Throws `EventStoreSilent` when no node is found in time. */
 export const connectToNode = async (
   url: string,
   hint: Hint = {},
@@ -106,7 +99,7 @@ export const connectToNode = async (
     'grpc.keepalive_time_ms': interval < 0 ? Number.MAX_SAFE_INTEGER : interval,
     'grpc.keepalive_timeout_ms': options.keepAliveTimeout ?? KEEPALIVE_MS,
     'grpc.max_receive_message_length': MESSAGE_MAX_BYTES,
-    // A connection of its own: nothing else of this process must wait behind it.
+    // Nothing else of this process must wait behind this connection.
     'grpc.use_local_subchannel_pool': 1,
   });
   return { endpoint, client, metadata: headers(options) };

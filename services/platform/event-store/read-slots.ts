@@ -2,20 +2,20 @@ import { timeLeft } from '../concurrency/time-budget.ts';
 import type { AnswerTime } from './answer-time.ts';
 import { EventStoreBusy } from './errors.ts';
 
-/** Most reads in flight at a time. Servers allow 100 calls on a connection; further ones would wait unseen. */
+/** Servers allow 100 calls on a connection; further ones would wait unseen. */
 export const READS_MAX = 64;
-/** Most reads that wait for their turn. More are refused at once. */
+/** Further reads are refused at once. */
 export const READS_WAITING_MAX = 1_000;
-/** Milliseconds that a read of background work waits for its turn. */
+/** For background work. */
 const PATIENT_WAIT_MS = 60_000;
 
 export type ReadSlots = {
-  /** Takes a place, and waits for one. Throws `EventStoreBusy` when none becomes free in time. Each needs one `release`. */
+  /** Throws `EventStoreBusy` when no slot becomes free in time. Each call needs one `release`. */
   acquire(): Promise<void>;
   release(): void;
 };
 
-/** Creates the places of a connection's reads, handed out first come, first served. */
+/** First come, first served. */
 export const createReadSlots = (answerTime: AnswerTime | null, max = READS_MAX): ReadSlots => {
   let free = max;
   const waiters: (() => void)[] = [];

@@ -16,15 +16,13 @@ import { leaderReadsOf } from './node-connection.ts';
 import { createReadSlots } from './read-slots.ts';
 import { openRenewableClient } from './renewable-client.ts';
 
-/** Numbers of events that `head` reads, one after the other, until it finds one of our own. */
+/** `head` reads these numbers of events until it finds one of our own. */
 const HEAD_PAGES = [1, 32, 256, 1_024];
 const HEAD_PAGE_MAX = 4_096;
-/** Milliseconds to look whether a silent subscription is owed something, or a read that its caller left is answered. */
 const LOOK_ANSWER_MS = 10_000;
-/** Events after which a filtered subscription gets a checkpoint, and some more. */
+/** A filtered subscription gets a checkpoint after fewer events. */
 const LOOK_EVENTS = 1_100;
 
-/** Milliseconds in which the next event of a read of background work must arrive. */
 const READ_SILENCE_MS = 60_000;
 
 const isOwn = (stream: string): boolean => !stream.startsWith('$');
@@ -37,20 +35,16 @@ export type Reads = AsyncDisposable & {
   readonly isOwed: (position: bigint | null, prefixes: readonly string[]) => Promise<boolean>;
 };
 
-/** A read that can be ended. */
 type Ending<T> = AsyncIterable<T> & { cancel(): Promise<void> };
 
-/**
- * Yields the events of a read of background work. Throws `EventStoreSilent` when the next one does not arrive in `silenceMs`.
- * Long reads set one timer, and not one for each event. The time that the reader works on an event does not count.
- */
+/** Throws `EventStoreSilent` when no event arrives in `silenceMs`. One timer serves the whole read. */
 const inPatience = async function* <T>(events: Ending<T>, silenceMs: number): AsyncGenerator<T> {
   let isWaiting = true;
   let isSilent = false;
   const timer = setTimeout(() => {
     if (!isWaiting) return void timer.refresh();
     isSilent = true;
-    // The package takes it for the caller's own wish, and ends the read without an error.
+    // The package takes this for the caller's wish and ends the read without an error.
     void events.cancel().catch(() => undefined);
   }, silenceMs);
   try {
@@ -68,10 +62,7 @@ const inPatience = async function* <T>(events: Ending<T>, silenceMs: number): As
   if (isSilent) throw new EventStoreSilent(silenceMs);
 };
 
-/**
- * Opens the reads of an event store, with the package's client on a connection of their own, to the leader of a cluster.
- * `silenceMs`: milliseconds in which the next event of a read must arrive when `answerTime` is `null`.
- */
+/** Connects to the leader of a cluster. `silenceMs` limits the wait for an event when `answerTime` is `null`. */
 export const openReads = (
   url: string,
   answerTime: AnswerTime | null,
@@ -85,10 +76,7 @@ export const openReads = (
   const lookTime = createAnswerTime(lookMs);
 
   let isLooking = false;
-  /**
-   * Looks whether a read is answered after the time of its caller, one read at a time. Short reads alone would never find the
-   * server silent, and the client would not be replaced.
-   */
+  /** Waits for an answer after the caller has left: short waits alone would never find the server silent. */
   const lookAfter = async (
     client: EventStoreDBClient,
     events: Ending<unknown>,
@@ -102,17 +90,14 @@ export const openReads = (
     await events.cancel();
   };
 
-  /**
-   * Yields the events of a read of a request. Throws `EventStoreSilent` when the next one does not arrive in time, and
-   * `TimeUsedUp` when the caller had too little of it.
-   */
+  /** Throws `EventStoreSilent` when no event arrives in time, and `TimeUsedUp` when the caller had too little time. */
   const inRequest = async function* <T>(
     client: EventStoreDBClient,
     events: Ending<T>,
     time: AnswerTime | null,
   ): AsyncGenerator<T> {
     const left = (): number => (time === null ? timeLeft(silenceMs) : time.left());
-    // Timers are early by part of a millisecond, so that a caller whose time has ended may seem to have some.
+    // Timers are early by part of a millisecond.
     const isSilence = (givenMs: number): boolean =>
       time === null ? givenMs >= silenceMs : time.isSilence(givenMs);
     const iterator = events[Symbol.asyncIterator]();
@@ -135,7 +120,7 @@ export const openReads = (
     }
   };
 
-  /** Yields the events of a read, to its end. Throws `ReadCutOff` when the client was replaced before. */
+  /** Throws `ReadCutOff` when the client was replaced before the end. */
   const inTime = async function* <T>(
     client: EventStoreDBClient,
     events: Ending<T>,
@@ -155,7 +140,7 @@ export const openReads = (
     if (isReplaced) throw new ReadCutOff();
   };
 
-  /** Takes a place for a read. A read of a request is refused at once while the server does not answer. */
+  /** Refuses a request at once while the server does not answer. */
   const beginRead = async (): Promise<Disposable> => {
     requireTime();
     if (answerTime !== null) breaker.check();
@@ -193,12 +178,12 @@ export const openReads = (
       reading.renewAfter(error, client);
       throw toClearError(error);
     } finally {
-      // A reader that stops early leaves its call open, and disposing of the client would wait for it.
+      // An open call would make disposing of the client wait.
       if (!ended) await events.cancel();
     }
   };
 
-  /** Runs a read of few events, to its end: one that stops early leaves its call open. */
+  /** Reads to the end: a read that stops early leaves its call open. */
   const readShort = async <T>(run: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
     using places = new DisposableStack();
     places.use(await beginRead());
@@ -212,7 +197,6 @@ export const openReads = (
     }
   };
 
-  /** Reads the last events of a stream, newest first. */
   const newest = async <E extends Event>(
     stream: string,
     count: number,
@@ -238,7 +222,7 @@ export const openReads = (
   const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> =>
     (await newest<E>(stream, 1))[0] ?? null;
 
-  /** Reads the log backwards in pages until one ends it. Returns the position of our newest event. */
+  /** Reads the log backwards until an event of our own. */
   const head = (): Promise<bigint> =>
     readShort(async (client) => {
       let before: Position | undefined;
@@ -258,10 +242,7 @@ export const openReads = (
       }
     });
 
-  /**
-   * Tells whether a subscription that has heard nothing should have: the newest events hold one that its filter lets
-   * through, or are so many that a checkpoint was due.
-   */
+  /** The newest events pass the filter, or are so many that a checkpoint was due. */
   const isOwed = async (position: bigint | null, prefixes: readonly string[]): Promise<boolean> => {
     using places = new DisposableStack();
     places.use(await beginRead());
@@ -281,7 +262,7 @@ export const openReads = (
       return count >= LOOK_EVENTS;
     } catch (error) {
       ended = true;
-      // A process that only follows the log makes no other read that would notice a dead connection.
+      // A process that only follows the log makes no other read that notices a dead connection.
       reading.renewAfter(error, client);
       throw error;
     } finally {

@@ -5,17 +5,17 @@ import { TimeUsedUp } from '../concurrency/time-budget.ts';
 import { EventStoreSilent, isDiscoveryFailure } from './errors.ts';
 import { parseUrl } from './node-connection.ts';
 
-/** Maximum milliseconds to wait for the client to close. A call that the server left open would hold it for ever. */
+/** A call that the server left open would hold the client for ever. */
 const DISPOSE_LIMIT_MS = 200;
 
-/** The protected member of the client that returns header and options of each call. */
+/** Protected member of the client. */
 type CallArguments = { callArguments: (...options: readonly unknown[]) => [Metadata, CallOptions] };
 
 const PLAIN_TEXT_CREDENTIALS = /^(?:esdb|kurrentdb):\/\/([^:@/]+):([^@/]*)@.*[?&]tls=false(?:&|$)/i;
 
 /**
- * Sends the credentials of a connection string with `tls=false`. The client omits them there, but the local event store
- * checks them. Settings refuse such a string for another host, unless the operator allows plain text.
+ * The client omits credentials with `tls=false`, but the local event store checks them. Settings refuse plain text to
+ * another host.
  */
 const sendCredentials = (client: EventStoreDBClient, url: string): EventStoreDBClient => {
   const [, user, password] = PLAIN_TEXT_CREDENTIALS.exec(url) ?? [];
@@ -31,13 +31,9 @@ const sendCredentials = (client: EventStoreDBClient, url: string): EventStoreDBC
   return client;
 };
 
-/** Calls in a row without an answer after which the client is replaced. */
 const SILENT_CALLS_MAX = 3;
 
-/**
- * Clients of one process with equal options share a TCP connection, and a new client would take over the broken one of its
- * predecessor. Intervals that differ by a millisecond keep them apart.
- */
+/** Clients with equal options share a TCP connection, also a broken one. Other intervals keep a new client apart. */
 const KEEPALIVE_FIRST_MS = 10_000;
 const KEEPALIVE_DISTINCT = 5_000;
 let made = 0;
@@ -54,11 +50,11 @@ const connect = (url: string): EventStoreDBClient => {
   return sendCredentials(EventStoreDBClient.connectionString(distinct), url);
 };
 
-/** True for errors after which the client does not find its server again by itself. */
+/** After these errors the client does not find its server again by itself. */
 const needsNewClient = (error: unknown): boolean =>
   isDiscoveryFailure(error) || (error as { readonly type?: unknown } | null)?.type === 'not-leader';
 
-/** Cancels the calls of a client and closes its connection, which the package leaves open. */
+/** The package leaves the connection open. */
 const close = async (client: EventStoreDBClient, isConnected: boolean): Promise<void> => {
   await client.dispose().catch(() => undefined);
   if (!isConnected) return;
@@ -67,24 +63,22 @@ const close = async (client: EventStoreDBClient, isConnected: boolean): Promise<
   channel.close();
 };
 
-/** A client of the event store that is replaced when it must be. */
 export type RenewableClient = AsyncDisposable & {
-  /** Returns the client to use now. Connects on first use. */
+  /** Connects on first use. */
   current(): EventStoreDBClient;
-  /** Runs a call. Replaces the client when its error needs that, and throws the error: the caller tries again. */
+  /** Throws the error of the call: the caller tries again. */
   run<T>(call: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
-  /** Replaces the client if it is still this one and the error needs that. */
+  /** Does nothing when the client was replaced already. */
   renewAfter(error: unknown, failed: EventStoreDBClient): void;
-  /** Replaces the client if it is still this one. */
   renew(failed: EventStoreDBClient): void;
   /**
-   * Calls back when this client is replaced, until the returned function is called. Its open calls end without a word,
-   * because the package takes their end for the caller's own wish.
+   * Open calls end without an error, because the package takes their end for the caller's wish. Returns a function
+   * that ends the callbacks.
    */
   onReplaced(client: EventStoreDBClient, callback: () => void): () => void;
 };
 
-/** Opens a renewable client. Throws when the connection string is invalid. */
+/** Throws when the connection string is invalid. */
 export const openRenewableClient = (url: string): RenewableClient => {
   let client = connect(url);
   const closing = new Set<Promise<void>>();

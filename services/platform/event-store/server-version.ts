@@ -4,15 +4,12 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { toClearError } from './errors.ts';
 import { connectToNode } from './node-connection.ts';
 
-/** The release of the server, and whether this service works with it. */
-
 const SUPPORTED_METHODS = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
 const ANSWER_MS = 5_000;
 
-/** The least releases of EventStoreDB and of KurrentDB, its name since 25.0. */
+/** KurrentDB is the name of EventStoreDB since 25.0. */
 export const LEAST_VERSIONS = { 24: '24.10.5', 25: '25.0.1' } as const;
 
-/** Thrown when the server is too old. */
 export class UnsupportedEventStore extends Error {
   constructor(found: string) {
     super(
@@ -38,7 +35,7 @@ const isBelow = (version: readonly number[], least: string): boolean => {
   return false;
 };
 
-/** True when the release is known and older than the least one of its line. A release without a number is taken as new. */
+/** A release without a number counts as new. */
 export const isTooOld = (version: string): boolean => {
   const parts = partsOf(version);
   if (!parts) return false;
@@ -46,7 +43,7 @@ export const isTooOld = (version: string): boolean => {
   return isBelow(parts, major < 25 ? LEAST_VERSIONS[24] : LEAST_VERSIONS[25]);
 };
 
-/** Returns the release of the server, as it names it. Throws when it does not answer. */
+/** Throws when the server does not answer. */
 export const readServerVersion = async (url: string): Promise<string> => {
   const { client, metadata } = await connectToNode(url);
   try {
@@ -70,7 +67,7 @@ export const readServerVersion = async (url: string): Promise<string> => {
   }
 };
 
-/** Throws `UnsupportedEventStore` when the server is too old, and the error of the call when it does not answer. */
+/** Throws `UnsupportedEventStore`, or the error of a call without an answer. */
 export const requireSupportedServer = async (url: string): Promise<void> => {
   const version = await readServerVersion(url);
   if (isTooOld(version)) throw new UnsupportedEventStore(version);

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
-/** Less than the two seconds after which a command is refused: its caller gets the answer within them, also on a busy machine. */
+/**
+ * Less than the two seconds after which a command is refused, so that its caller gets the answer also on a busy
+ * machine.
+ */
 export const EVENT_STORE_ANSWER_MS = 1_600;
 
-/** Setting of the processes that answer requests. */
 export const eventStoreAnswerSettings = {
   EVENT_STORE_ANSWER_MS: z.coerce
     .number()

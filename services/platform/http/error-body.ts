@@ -1,9 +1,6 @@
 import type { ErrorDetail } from '#contracts/errors.ts';
 
-/**
- * Returns the error body of the specification as JSON text. `type` and `status` come from the error table of the
- * process: `contracts/errors.ts` for the API.
- */
+/** `type` and `status` come from the error table of the process (`contracts/errors.ts` for the API). */
 export const errorBody = (
   type: string,
   status: number,

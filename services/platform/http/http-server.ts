@@ -8,34 +8,29 @@ import { JSON_CONTENT } from './send-json.ts';
 
 /** Longer than the idle timeout of load balancers, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Milliseconds without a byte in either direction while a request is in progress, such as of a client that reads no reply. */
+/** Applies while a request is in progress, such as of a client that reads no reply. */
 const CLIENT_SILENCE_MS = 60_000;
-/** Maximum size of request headers. A key, cursors and a trace context are far smaller. */
+/** A key, cursors and a trace context are far smaller. */
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Interval of the check for timed-out connections. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Maximum requests of one connection that wait for their reply. Common clients send the next request after a reply. */
+/** Common clients send the next request after a reply. */
 export const PIPELINED_MAX = 32;
-/** The end of the headers of a request. */
 const BLANK_LINE = '\r\n\r\n';
 
 export type HttpServerOptions = {
-  /** Maximum bytes of a body that the framework reads. */
   readonly bodyMaxBytes: number;
-  /** Maximum characters of a path parameter. */
   readonly pathParameterMaxLength: number;
-  /** Milliseconds to receive a whole request. */
   readonly requestTimeoutMs: number;
-  /** Milliseconds without a byte after which a connection with a request in progress is closed; a minute when absent. */
+  /** Of a connection with a request in progress; a minute when absent. */
   readonly clientSilenceMs?: number;
-  /** Proxies whose `x-forwarded-for` names the address of a client: addresses or ranges. None when absent. */
+  /** Addresses or ranges whose `x-forwarded-for` counts; none when absent. */
   readonly trustedProxies?: readonly string[];
-  /** Sends the reply to a request that the framework refuses, such as one with a malformed URL. */
+  /** Such as for a malformed URL. */
   readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
 };
 
-/** Replies to bytes that are not HTTP, with the error body of the contract. */
+/** For bytes that are not HTTP. */
 const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
   if (!socket.writable) return;
   const requestId = requestIdOf(undefined);
@@ -47,7 +42,7 @@ const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
   );
 };
 
-/** Returns the place behind the next `count` blank lines of a packet, or its length. */
+/** Returns the length of the packet when it has fewer blank lines. */
 const placeBehind = (packet: Buffer, from: number, count: number): number => {
   let place = from;
   for (let found = 0; found < count; found += 1) {
@@ -59,9 +54,8 @@ const placeBehind = (packet: Buffer, from: number, count: number): number => {
 };
 
 /**
- * Bounds the requests that wait on one connection (HTTP pipelining). The reply to the last of them closes the connection, and
- * what was sent after it is not read (RFC 9112, section 9.6). Node parses a packet of the network in one go, which may hold
- * 2,000 requests, so the parser gets each packet in parts that cannot exceed the bound.
+ * Bounds the requests that wait on a connection; the last reply closes it (RFC 9112, section 9.6). Node parses a whole
+ * packet of up to 2,000 requests, so the parser gets it in parts.
  */
 const boundPipelines = (server: Server): void => {
   type Connection = { waiting: number; last: IncomingMessage | null };
@@ -103,7 +97,7 @@ const boundPipelines = (server: Server): void => {
   });
 };
 
-/** Creates a server for public callers, with its limits and an ordered shutdown. It has no routes yet. */
+/** The server has no routes yet. */
 export const createHttpServer = ({
   bodyMaxBytes,
   pathParameterMaxLength,
@@ -123,7 +117,7 @@ export const createHttpServer = ({
       maxHeaderSize: HEADERS_MAX_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // Node would refuse a request without Host and send no body. The process refuses it with an error body.
+      // Node would refuse a request without Host and send no body.
       requireHostHeader: false,
     },
     return503OnClosing: false,

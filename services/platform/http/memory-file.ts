@@ -3,11 +3,10 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Files that are served from memory. They are compressed once in the life of the process, not for each request. */
+/** Compressed once in the life of the process. */
 
-/** Files below this size gain nothing from compression. */
 const COMPRESSED_MIN_BYTES = 1_024;
-/** Compresses nearly as well as the maximum, in a fiftieth of the time. */
+/** Nearly as small as the maximum, in a fiftieth of the time. */
 const BROTLI_QUALITY = 5;
 const ENCODINGS = ['br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number];
@@ -26,7 +25,7 @@ export type MemoryFile = {
   readonly encoded: Promise<Encoded> | null;
 };
 
-/** Compressed files by the hash of their content. Several servers of one process share them. */
+/** By hash of the content: several servers of a process share these. */
 const compressed = new Map<string, Promise<Encoded>>();
 
 const compress = async (content: Buffer): Promise<Encoded> => {
@@ -35,7 +34,6 @@ const compress = async (content: Buffer): Promise<Encoded> => {
   return { br, gzip: gzipped };
 };
 
-/** Creates a file of a content type. Starts to compress it. */
 export const memoryFile = (type: string, text: string | Buffer): MemoryFile => {
   const content = Buffer.from(text);
   const digest = hash('sha256', content, 'base64url');
@@ -50,7 +48,7 @@ export const memoryFile = (type: string, text: string | Buffer): MemoryFile => {
 const isUnchanged = (header: string | undefined, etag: string): boolean =>
   header !== undefined && (header.trim() === '*' || header.split(',').some((one) => one.trim() === etag));
 
-/** Returns the first encoding of `ENCODINGS` that the client accepts (RFC 9110, section 12.5.3). */
+/** RFC 9110, section 12.5.3. */
 const acceptedEncoding = (header: string | undefined): Encoding | null => {
   const accepted = new Set(
     (header ?? '')
@@ -62,7 +60,7 @@ const acceptedEncoding = (header: string | undefined): Encoding | null => {
   return ENCODINGS.find((encoding) => accepted.has(encoding)) ?? null;
 };
 
-/** Sends the file in an encoding that the client accepts, or 304 when the client has it. */
+/** Replies 304 when the client has the file. */
 export const sendMemoryFile = async (
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** Groups of an IPv6 address that one customer of a network gets: a /64. */
+/** One customer of a network gets a /64. */
 const GROUPS_OF_NETWORK = 4;
 
-/** Returns the network of an IPv6 address, of `groups` groups of 16 bits, and an IPv4 address itself. */
+/** Groups have 16 bits. An IPv4 address is its own network. */
 export const networkOf = (address: string, groups = GROUPS_OF_NETWORK): string => {
   if (!isIPv6(address)) return address;
   const v4 = /^::ffff:([\d.]+)$/i.exec(address)?.[1];

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { waitsOf, withTimeBudget } from '../concurrency/time-budget.ts';
 
 export type RequestBudgets = {
-  /** Returns the milliseconds of a request, from its arrival to its reply; `null` for one with limits of its own. */
+  /** `null` for a request with limits of its own. */
   readonly budgetOf: (request: FastifyRequest) => number | null;
-  /** Replies to a request whose time is used up, while its waits end. Without it, the error of a wait is the reply. */
+  /** Without it, the error of a wait is the reply. */
   readonly answerLate?: (request: FastifyRequest, reply: FastifyReply) => void;
 };
 
-/** Runs the handlers of an app in the time of their request. */
 export const giveTimeBudgets = (app: FastifyInstance, { budgetOf, answerLate }: RequestBudgets): void => {
   app.addHook('preHandler', (request, reply, done) => {
     const budgetMs = budgetOf(request);

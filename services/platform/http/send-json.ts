@@ -4,11 +4,9 @@ export const JSON_CONTENT = 'application/json; charset=utf-8';
 
 export type Headers = Record<string, string | number>;
 
-/**
- * Sends head and body in one write. Pure ASCII text is copied as latin1, which is faster than UTF-8 encoding.
- */
+/** Pure ASCII text is copied as latin1, which is faster than UTF-8 encoding. */
 export const send = (reply: FastifyReply, status: number, headers: Headers, body: string): void => {
-  // The time of the request ran out, and it was answered then.
+  // A request whose time ran out was answered then.
   if (reply.raw.headersSent) return;
   const bytes = Buffer.byteLength(body);
   if (status !== 304) {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
-/** Checks that requests are valid UTF-8. A lenient decoder would replace bytes, and the altered text would be stored. */
+/** A lenient decoder would replace bytes, and the altered text would be stored. */
 
 const DECODER = new TextDecoder('utf-8', { fatal: true });
 const NOT_ASCII = /[^\p{ASCII}]/u;
 
-/** Returns the text of the bytes, or `null` when they are not valid UTF-8. */
+/** `null` for invalid UTF-8. */
 export const textOfUtf8 = (bytes: Uint8Array): string | null => {
   try {
     return DECODER.decode(bytes);
@@ -20,7 +20,7 @@ const notUtf8 = (what: string): Error =>
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** Parser for Fastify that reads a body as text. Use it with `parseAs: 'buffer'`. A body of other bytes is refused with 400. */
+/** Needs `parseAs: 'buffer'`. Refuses a body that is not UTF-8 with 400. */
 export const parseUtf8Body = (_request: FastifyRequest, body: string | Buffer, done: Done): void => {
   const text = typeof body === 'string' ? body : textOfUtf8(body);
   if (text !== null) return done(null, text);
@@ -41,7 +41,7 @@ const isDecodable = (address: string): boolean => {
   }
 };
 
-/** Returns the first part of a request that is not valid UTF-8: `address` or the name of a header. `null` when all is. */
+/** Returns `address` or the name of a header; `null` when all is valid. */
 export const findInvalidUtf8 = ({ url = '', rawHeaders }: IncomingMessage): string | null => {
   if (!isDecodable(url) || !isUtf8(url)) return 'address';
   for (let index = 1; index < rawHeaders.length; index += 2) {
@@ -50,7 +50,7 @@ export const findInvalidUtf8 = ({ url = '', rawHeaders }: IncomingMessage): stri
   return null;
 };
 
-/** Parser for Fastify that reads a form. A form with other bytes is refused with 400, also where they are percent-encoded. */
+/** Refuses a form that is not UTF-8 with 400, also where its bytes are percent-encoded. */
 export const parseUtf8Form = (request: FastifyRequest, body: string | Buffer, done: Done): void =>
   parseUtf8Body(request, body, (error, text) => {
     if (error !== null || typeof text !== 'string') return done(error);
@@ -58,7 +58,6 @@ export const parseUtf8Form = (request: FastifyRequest, body: string | Buffer, do
     done(null, new URLSearchParams(text));
   });
 
-/** Makes a server read JSON bodies as UTF-8 only. */
 export const parseJsonAsUtf8 = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
@@ -70,7 +69,7 @@ export const parseJsonAsUtf8 = (app: FastifyInstance): void => {
   });
 };
 
-/** Makes a server refuse requests whose address or headers are not valid UTF-8 with 400, before it reads their bodies. */
+/** Refuses with 400 before the body is read. */
 export const refuseInvalidUtf8 = (app: FastifyInstance): void => {
   app.addHook('onRequest', async ({ raw }) => {
     const part = findInvalidUtf8(raw);

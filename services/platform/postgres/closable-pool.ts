@@ -1,16 +1,13 @@
 import type { ClientBase } from 'pg';
 import { type Database, openPool, type PoolSettings, socketOf } from './pool.ts';
 
-/** Milliseconds after which the server notices that a connection with a running statement was closed, and rolls back. */
+/** The server notices a closed connection during a statement, and rolls back. */
 const SERVER_NOTICES_MS = 1_000;
 
-/** A pool for statements that may take long, which can be closed while they run. */
+/** For long statements that may be ended while they run. */
 export type ClosablePool = {
   readonly database: Database;
-  /**
-   * Closes all connections at once. Statements in progress throw, and the server cancels them. Resolves when everyone who has
-   * a connection has released it.
-   */
+  /** Statements in progress throw, and the server cancels them. Resolves when every connection is released. */
   close(): Promise<void>;
 };
 

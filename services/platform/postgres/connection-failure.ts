@@ -1,4 +1,4 @@
-/** Node's codes of a socket that cannot be opened, or that broke. */
+/** A socket cannot be opened, or broke. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -11,13 +11,10 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
 ]);
 
-/**
- * SQLSTATEs of a server that ends connections: class 08, and a server that stops, starts or fails over. 25006: the server of a
- * connection for writes has become a standby.
- */
+/** The server stops, starts or fails over. 25006: it has become a standby. */
 const SERVER_CODES = /^(08...|57P0[1-5]|25006)$/;
 
-/** Messages of `pg` and `pg-pool` for a connection that ended, or whose server did not answer. They have no code. */
+/** `pg` and `pg-pool` report ended or silent connections without a code. */
 const MESSAGES: ReadonlySet<unknown> = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -28,10 +25,9 @@ const MESSAGES: ReadonlySet<unknown> = new Set([
   'timeout expired',
 ]);
 
-/** Message of `pg-pool` when no connection of the pool became free in time. It has no code. */
+/** `pg-pool` reports this without a code. */
 const POOL_BUSY = 'timeout exceeded when trying to connect';
 
-/** Thrown by statements on a connection whose server sent nothing for too long. */
 export class ServerSilent extends Error {
   constructor(milliseconds: number) {
     super(`Postgres sent nothing for ${milliseconds} ms`);
@@ -39,7 +35,7 @@ export class ServerSilent extends Error {
   }
 }
 
-/** True for an error of the connection, not of the statement: the connection is of no more use. */
+/** The connection is of no more use. */
 export const isConnectionFailure = (error: unknown): boolean => {
   if (error instanceof ServerSilent) return true;
   if (error instanceof AggregateError) return error.errors.some(isConnectionFailure);
@@ -49,6 +45,6 @@ export const isConnectionFailure = (error: unknown): boolean => {
   );
 };
 
-/** True for a wait for a free connection of a pool that ended in vain. The statement was not sent. */
+/** The statement was not sent. */
 export const isPoolBusy = (error: unknown): boolean =>
   (error as { readonly message?: unknown } | null | undefined)?.message === POOL_BUSY;

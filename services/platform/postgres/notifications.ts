@@ -4,27 +4,23 @@ import type { Log } from '../logger.ts';
 import { closeClient } from './read-database.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 
-/** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds before a lost connection is opened again. */
 const RECONNECT_MS = 1_000;
-/** Milliseconds between two questions to the server: alone, a connection that only listens does not notice that it is cut off. */
+/** A connection that only listens does not notice that it is cut off, so it asks. */
 const PROBE_MS = 5_000;
-/** Milliseconds that the server may take to answer one. */
 const ANSWER_MS = 5_000;
 
 type Listener = {
   readonly url: string;
   readonly channel: string;
   readonly log: Log;
-  /** Called after each connection listens. Notifications may have been missed before. */
+  /** Called after each connection. Notifications may have been missed before. */
   readonly onListening: () => void | Promise<void>;
   readonly onNotification: (notification: Notification) => void;
-  /** Called when a connection is lost. */
   readonly onLost?: () => void;
 };
 
-/** Listens to a channel of Postgres on a connection of its own, until disposed of. Opens a lost connection again. */
+/** Opens a lost connection again. */
 export const listenForNotifications = (listener: Listener): AsyncDisposable => {
   const { url, channel, log, onListening, onNotification, onLost } = listener;
   const ending = new AbortController();

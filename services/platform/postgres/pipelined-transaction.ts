@@ -4,28 +4,26 @@ import { closeClient } from './read-database.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
-/** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds after which the server cancels a statement, unless the pipeline has a timeout of its own. */
+/** Default of pipelines. */
 const STATEMENT_TIMEOUT_MS = 20_000;
 
 export type PipelinedStatement = { readonly text: string; readonly values?: readonly unknown[] };
 
-/** One connection with query pipelining, for transactions whose statements do not depend on earlier results. */
+/** For transactions whose statements do not depend on earlier results. */
 export type Pipeline = AsyncDisposable & {
   /**
-   * Runs the statements in one transaction and sends them in one write: for small statements, the round trips cost
-   * more than the work. Throws the error of the first failed statement; the transaction is then rolled back.
+   * Sends all statements in one write, because round trips cost more than small statements. Throws the first error,
+   * after a rollback.
    */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
-  /** Discards cached plans before the next transaction. Call it after other connections filled the tables. */
+  /** Call it after other connections filled the tables. */
   discardPlans(): void;
 };
 
-/** `statement_timeout`: milliseconds after which the server cancels a statement. */
 export type PipelineSettings = { readonly options?: string; readonly statement_timeout?: number };
 
-/** Creates a pipeline. It connects on first use and reconnects after the connection was lost. */
+/** Connects on first use, and again after a lost connection. */
 export const createPipeline = (
   url: string,
   { statement_timeout: statementMs = STATEMENT_TIMEOUT_MS, ...settings }: PipelineSettings = {},

@@ -6,23 +6,23 @@ import { isConnectionFailure } from './connection-failure.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
-/** Milliseconds to open a connection, or to wait for a free one of a pool. */
+/** Applies also to the wait for a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds after which the server cancels a statement that reads or writes whole tables: rebuilds, verification, exports. */
+/** For rebuilds, verification and exports. */
 export const LONG_STATEMENT_TIMEOUT_MS = 30 * 60_000;
-/** Milliseconds after which the server cancels a statement of background work, unless its pool says otherwise. */
+/** For pools without a timeout of their own. */
 const BACKGROUND_STATEMENT_TIMEOUT_MS = 20_000;
-/** Milliseconds after the server's timeout at which the client gives the connection up: the server has not answered. */
+/** The client gives a silent connection up this long after the server's timeout. */
 export const SILENCE_MARGIN_MS = 1_000;
-/** Milliseconds of quiet after which the kernel asks whether the other end of a connection is there. */
+/** After this quiet time the kernel probes the connection. */
 export const KEEP_ALIVE_MS = 5_000;
-/** Milliseconds after which an unused connection for requests is closed, so that one that died without a word fails no request later. */
+/** Closes idle connections early, so that one that died without a word fails no request later. */
 const REQUEST_IDLE_MS = 3_000;
 
 export type Database = Pool;
 export type Transaction = PoolClient;
 
-/** The socket of a client. `connection.stream` of `pg` is not documented. */
+/** `connection.stream` of `pg` is not documented. */
 export const socketOf = (client: ClientBase): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
@@ -35,13 +35,12 @@ export type PoolSettings = Pick<
   | 'allowExitOnIdle'
   | 'query_timeout'
 > & {
-  /** Milliseconds after which the server cancels a statement. */
   readonly statement_timeout?: number;
 };
 
 /**
- * Settings of the connections for requests. `answerMs`: milliseconds to open a connection, to wait for a free one, and for a statement.
- * The server cancels a statement half a second sooner, so that a slow server keeps its connections.
+ * `answerMs` limits opening, waiting and each statement. The server cancels half a second sooner, so that it keeps its
+ * connections.
  */
 export const requestPoolSettings = (answerMs: number) =>
   ({
@@ -51,10 +50,7 @@ export const requestPoolSettings = (answerMs: number) =>
     query_timeout: answerMs,
   }) satisfies PoolSettings;
 
-/**
- * Opens an ordinary connection pool for writes, long queries and COPY. `max`: maximum connections. A statement throws when
- * the server takes longer than `statement_timeout`, and soon after when it does not answer at all.
- */
+/** For writes, long queries and COPY. A statement throws soon after `statement_timeout`, also without an answer. */
 export const openPool = (url: string, max: number, settings: PoolSettings = {}): Database => {
   const { statement_timeout: statementMs = BACKGROUND_STATEMENT_TIMEOUT_MS } = settings;
   const pool = new Pool({
@@ -68,23 +64,19 @@ export const openPool = (url: string, max: number, settings: PoolSettings = {}):
     options: `${SERVER_OPTIONS} ${settings.options ?? ''}`,
     statement_timeout: statementMs,
   });
-  // An idle connection that breaks is replaced on next use; without a listener it would end the process.
+  // An idle connection that breaks would end the process without a listener.
   pool.on('error', () => undefined);
-  // The same for a connection in use: its next query rejects, and the caller handles that.
+  // The next query on a broken connection rejects, and the caller handles that.
   pool.on('connect', (client) => client.on('error', () => undefined));
   meterPool(pool);
   return pool;
 };
 
-/**
- * Settings for plans that stay fast while tables grow. PostgreSQL keeps the plan of a named statement. On small tables it
- * prefers plans that read whole tables, and keeps them until the tables are analyzed.
- */
+/** On small tables PostgreSQL keeps plans that read whole tables until they are analyzed. */
 const INDEXED_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
 
 /**
- * Opens a pool that names each statement with values. A connection parses and plans it once. It is for statements that
- * find their rows by an index with any values. `options`: further options of its connections.
+ * Names statements, so that a connection plans each once. For statements that find rows by an index with any values.
  */
 export const openPreparingPool = (url: string, max: number, options = ''): Database => {
   const pool = openPool(url, max, { options: `${INDEXED_PLANS} ${options}` });
@@ -100,12 +92,12 @@ export const openPreparingPool = (url: string, max: number, options = ''): Datab
   return pool;
 };
 
-/** Ends a transaction with a proof that this process may still write, or throws. */
+/** Throws when this process may not write any more. */
 export type Proof = (client: Transaction) => Promise<void>;
 
 const proofs = new WeakMap<Database, Proof>();
 
-/** Returns the database with a proof at the end of each of its transactions. Single statements have none. */
+/** Single statements have no proof. */
 export const withProof = (database: Database, prove: Proof): Database => {
   const proving = new Proxy(database, {
     get: (target, key) => {
@@ -117,7 +109,7 @@ export const withProof = (database: Database, prove: Proof): Database => {
   return proving;
 };
 
-/** Runs `work` in one transaction; commits when it resolves, rolls back when it throws or the time of its request is over. */
+/** Rolls back when `work` throws or the time of its request is over. */
 export const inTransaction = async <T>(
   pool: Database,
   work: (client: Transaction) => Promise<T>,
@@ -127,13 +119,13 @@ export const inTransaction = async <T>(
   try {
     await client.query('begin');
     const result = await work(client);
-    // The caller has been refused: what it asked for is not recorded.
+    // The caller has been refused, so nothing of its request is recorded.
     requireTime();
     await proofs.get(pool)?.(client);
     await client.query('commit');
     return result;
   } catch (error) {
-    // A connection that failed is closed, and with it the server rolls back.
+    // Closing a failed connection makes the server roll back.
     if (isConnectionFailure(error)) broken = error as Error;
     else {
       try {

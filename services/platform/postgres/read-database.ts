@@ -7,18 +7,16 @@ import { SERVER_OPTIONS } from './server-options.ts';
 import { REQUEST_ANSWER_MS } from './settings.ts';
 import { statementNames } from './statement-names.ts';
 
-/** Connections for light reads. Each carries many statements at the same time. */
+/** Each carries many statements at the same time. */
 const LIGHT_CLIENTS = 4;
-/** Maximum light reads in progress in one process. Further ones are refused. */
+/** Further reads are refused. */
 export const LIGHT_READS_MAX = 2_048;
-/** Connections for heavy reads. */
 export const HEAVY_CLIENTS = 6;
-/** Milliseconds after which the server cancels a heavy read. */
 const HEAVY_STATEMENT_TIMEOUT_MS = 5_000;
-/** Milliseconds that a connection may take to close before its socket is destroyed. */
+/** Afterwards its socket is destroyed. */
 const CLOSE_LIMIT_MS = 1_000;
 
-/** Thrown when too many light reads are in progress. The caller may try again. */
+/** The caller may try again. */
 export class ReadsBusy extends Error {
   constructor() {
     super('Too many reads are in progress. Try again.');
@@ -28,18 +26,18 @@ export class ReadsBusy extends Error {
 
 export type OpenReadDatabase = ReadDatabase &
   AsyncDisposable & {
-    /** Opens the connections for light reads before the first request needs them. A failure shows with the first read. */
+    /** Opens light connections early. A failure shows with the first read. */
     connect(): Promise<void>;
   };
 
 export type ReadDatabaseLimits = {
-  /** Milliseconds to open a connection for light reads, and for a light read; `REQUEST_ANSWER_MS` when absent. */
+  /** For a light read and its connection; `REQUEST_ANSWER_MS` when absent. */
   readonly answerMs?: number;
 };
 
 type Slot = { opening: Promise<Client> | undefined; client: Client | undefined; inFlight: number };
 
-/** Closes a connection; destroys its socket when the server does not take leave. */
+/** Destroys the socket when the server does not close in time. */
 export const closeClient = async (client: Client): Promise<void> => {
   const closed = new AbortController();
   await Promise.race([client.end().catch(() => undefined), pause(CLOSE_LIMIT_MS, closed.signal)]);
@@ -47,10 +45,7 @@ export const closeClient = async (client: Client): Promise<void> => {
   socketOf(client).destroy();
 };
 
-/**
- * Opens pipelined connections for light reads. A statement takes the one with the fewest in progress. All statements of one iteration
- * of the event loop go out in one write, which under load halves their cost on client and server.
- */
+/** All statements of one iteration of the event loop go out in one write, which under load halves their cost. */
 const openLightReads = (url: string, answerMs: number) => {
   const slots: Slot[] = Array.from({ length: LIGHT_CLIENTS }, () => ({
     opening: undefined,
@@ -59,10 +54,9 @@ const openLightReads = (url: string, answerMs: number) => {
   }));
   let inFlight = 0;
   let isClosed = false;
-  /** Takes all reads of this iteration of the event loop. */
   let gathering: Slot | null = null;
 
-  /** Forgets a connection that failed, and those without reads: they may be dead, too, and are not found by a read that fails. */
+  /** Connections without reads may be dead, too, and no read would find that. */
   const forgetFailed = (failed: Client): void => {
     for (const slot of slots) {
       if (!slot.client || (slot.client !== failed && slot.inFlight > 0)) continue;
@@ -147,10 +141,7 @@ const openLightReads = (url: string, answerMs: number) => {
   };
 };
 
-/**
- * Opens the database of the read side. `query` runs light reads, as named statements on pipelined connections. `slow` runs heavy
- * reads with a plan for their values, each on a connection of its own.
- */
+/** `query` pipelines light reads. `slow` runs heavy reads with a plan for their values, each on an own connection. */
 export const openReadDatabase = (
   url: string,
   { answerMs = REQUEST_ANSWER_MS }: ReadDatabaseLimits = {},
@@ -187,8 +178,8 @@ const serverOf = (url: string): string => {
 };
 
 /**
- * Returns the URL for reads from the primary, and that of its standby. A `READ_DATABASE_URL` on the server of `DATABASE_URL` has a role
- * that can only read; one on another server is a streaming standby.
+ * A `READ_DATABASE_URL` on the server of `DATABASE_URL` has a read-only role; on another server it is a streaming
+ * standby.
  */
 export const readDatabaseUrls = ({
   DATABASE_URL,
@@ -201,10 +192,10 @@ export const readDatabaseUrls = ({
     ? { primary: reader, standby: null }
     : { primary: DATABASE_URL, standby: reader };
 
-/** Milliseconds for a light read of a standby. The primary then has time to answer it. */
+/** Leaves the primary time to answer the read. */
 const STANDBY_ANSWER_MS = 1_000;
 
-/** Opens the databases that the reads of a process use, and closes them with `resources`. */
+/** Closes the databases with `resources`. */
 export const openReadDatabases = (
   urls: Parameters<typeof readDatabaseUrls>[0],
   resources: AsyncDisposableStack,

@@ -3,9 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from './pool.ts';
 
 /**
- * Schemas that a read-only role cannot access: secrets, and state of the processes. Missing ones are created here,
- * before the default privileges: schemas created later are readable by default. A rebuilt read model is therefore
- * readable as soon as it is swapped in.
+ * Created before the default privileges, because later schemas are readable by default, such as a rebuilt read model.
  */
 const PRIVATE_SCHEMAS = [
   'vault',
@@ -27,11 +25,8 @@ export type GrantedReads = {
 };
 
 /**
- * Grants a role read access to everything except the private schemas, including future read models. Run it as the
- * role of the processes, because default privileges apply only to objects of the role that sets them. Idempotent.
- * `password`: creates the role or sets its password; `null` requires an existing role.
- *
- * Throws `Refusal('invalid_input')` for an invalid role name, `Refusal('not_found')` when the role does not exist.
+ * Run it as the role of the processes: default privileges apply to objects of that role only. `password`: `null`
+ * requires an existing role. Throws `Refusal` `invalid_input` for an invalid name, `not_found` for a missing role.
  */
 export const grantReads = (
   database: Database,

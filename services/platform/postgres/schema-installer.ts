@@ -2,33 +2,26 @@ import { hash } from 'node:crypto';
 import { type RetryLimits, retry } from '../concurrency/retry.ts';
 import { type Database, inTransaction, type Transaction } from './pool.ts';
 
-/** Milliseconds that one step of an installation may take, the wait for another process included. */
+/** Includes the wait for another process. */
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
-/**
- * Milliseconds that a statement waits for the readers and writers of a table: all that come after them wait behind it. The
- * installation is then rolled back and tried again.
- */
+/** All that come after a waiting statement wait behind it, so the installation is rolled back and tried again. */
 const LOCK_WAIT_MS = 2_000;
 const LOCK_RETRIES: RetryLimits = { attempts: 250, firstDelayMs: 1_000, maxDelayMs: 10_000 };
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export type SchemaInstallation = {
-  /** Id of the advisory lock under which the tables are created. */
+  /** Id of an advisory lock. */
   readonly lock: number;
-  /** Statements that create what is missing and leave what exists. */
+  /** Leaves what exists. */
   readonly sql: string;
   /**
-   * Name of the Postgres schema whose comment holds the hash of `sql`. When the hash is equal, nothing runs and no
-   * lock is taken: `create index if not exists` and `alter table … add column if not exists` lock a table against
-   * its writers even when there is nothing to do. Absent: the statements run at each start.
+   * Schema whose comment holds the hash of `sql`: when equal, nothing runs. `if not exists` locks a table against
+   * writers even when there is nothing to do. Absent: runs at each start.
    */
   readonly fingerprintOn?: string;
 };
 
-/**
- * Creates or upgrades tables, in one transaction and one process at a time. Throws when a table is in use for longer than
- * `LOCK_RETRIES` last, about half an hour.
- */
+/** One transaction, one process at a time. Throws when a table is in use for about half an hour (`LOCK_RETRIES`). */
 export const installSchema = async (database: Database, installation: SchemaInstallation): Promise<void> => {
   const { sql, fingerprintOn } = installation;
   const fingerprint = hash('sha256', sql, 'hex');
@@ -51,12 +44,12 @@ const install = async (
   { lock, sql, fingerprintOn }: SchemaInstallation,
   fingerprint: string,
 ): Promise<void> => {
-  // Statements may take as long as their tables are large, and a second process waits for them.
+  // A second process waits for these statements.
   await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
   const limit = { query_timeout: INSTALL_TIMEOUT_MS };
   await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });
-  // Another process may have created the schema during the wait. This reads what it committed; `create schema if not exists` alone
-  // would not, after the read above that found none, and would fail on a duplicate name.
+  // Reads what another process committed during the wait: `create schema if not exists` alone would fail on a duplicate
+  // name.
   const { rows } = await client.query<{ current: string | null }>(
     `select obj_description(oid, 'pg_namespace') as current from pg_namespace where nspname = $1`,
     [fingerprintOn ?? null],

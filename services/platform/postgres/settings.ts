@@ -1,15 +1,14 @@
 import { z } from 'zod';
 
 /**
- * Less than the three seconds after which a read is refused while Postgres is silent: its caller gets the answer within them,
- * also on a busy machine.
+ * Less than the three seconds after which a read is refused, so that its caller gets the answer also on a busy
+ * machine.
  */
 export const READ_ANSWER_MS = 2_500;
 
-/** The same for a statement of a process without the setting below, such as a report of many rows. */
+/** For processes without the setting below, such as a report of many rows. */
 export const REQUEST_ANSWER_MS = 5_000;
 
-/** Setting of the processes that answer reads. */
 export const readAnswerSettings = {
   READ_ANSWER_MS: z.coerce
     .number()

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Maximum distinct statements that get a name. Further statements run unnamed. */
+/** Further statements run unnamed. */
 const STATEMENT_NAMES_MAX = 2_000;
 
 export type NamedStatement = { readonly text: string; readonly name?: string };
 
-/**
- * Creates a function that names statements by a hash of their text, so each connection parses and plans a statement
- * once. `textOf` converts a statement before it is sent, once per distinct text.
- */
+/** A name lets a connection parse and plan a statement once. `textOf` converts each distinct text once. */
 export const statementNames = (textOf: (sql: string) => string = (sql) => sql) => {
   const statements = new Map<string, NamedStatement>();
   return (sql: string): NamedStatement => {

@@ -1,13 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Milliseconds between two looks for idle connections while a server stops. */
 const CLOSE_EVERY_MS = 50;
 
 /**
- * Watches the connections of an HTTP server. Returns the function that begins to close idle ones; it is called when the
- * server stops. Without it, a stop would wait for a connection until it times out. That is one whose last reply is sent
- * during the stop, or one that a browser opened in advance and never used, which Node does not count as idle.
+ * Returns the function to call at a stop. Node does not count a connection as idle that a browser opened and never
+ * used, and would wait until it times out.
  */
 export const closeIdleConnections = (server: Server): (() => void) => {
   const open = new Set<Socket>();

@@ -6,15 +6,13 @@ import type { Log } from '../logger.ts';
 import { meterProcess, registry } from '../telemetry/metrics.ts';
 import { type Checks, findMissing, type Missing, openServerChecks, type ServerUrls } from './readiness.ts';
 
-/** Milliseconds to receive a request. Requests of this server have no body and few headers. */
+/** Requests of this server have no body and few headers. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Maximum bytes of request headers. */
 const HEADERS_MAX_BYTES = 8 * 1024;
 
 /**
- * Settings of the operator port: health, readiness and metrics over HTTP. It is off when no port is set. It needs no
- * token, so bind it to loopback or to a network that only the scraper and the orchestrator reach. Its replies hold no
- * customer data.
+ * Needs no token, so bind the port to loopback or to the network of scraper and orchestrator. Replies hold no customer
+ * data.
  */
 export const operatorPortSettings = {
   METRICS_HOST: z.string().default('127.0.0.1').describe('Host that the operator port listens on.'),
@@ -27,14 +25,11 @@ export type OperatorPortSettings = {
   readonly METRICS_PORT?: number | undefined;
 };
 
-/** `degraded`: the process works, and a server that other processes use too does not answer. */
+/** `degraded`: the process works, and a server that others use too does not answer. */
 export type ReadinessStatus = 'ready' | 'degraded' | 'not_ready';
 export type Readiness = { readonly status: ReadinessStatus; readonly missing: readonly Missing[] };
 
-/**
- * Creates the readiness check. Single-flight: concurrent callers share one run of the checks. A failed check of
- * `required` means not ready, one of `shared` alone means degraded.
- */
+/** Concurrent callers share a run. A failed `required` check means not ready, a failed `shared` one degraded. */
 export const createReadinessCheck = (required: Checks, shared: Checks = {}): (() => Promise<Readiness>) => {
   let running: Promise<Readiness> | undefined;
   return () => {
@@ -51,9 +46,9 @@ export const createReadinessCheck = (required: Checks, shared: Checks = {}): (()
 };
 
 export type OperatorPort = AsyncDisposable & {
-  /** URL of the port; `null` when it is off. */
+  /** `null` when the port is off. */
   readonly url: string | null;
-  /** Marks the process as started. Until then it is not ready. */
+  /** Until this call the process is not ready. */
   started(): void;
 };
 
@@ -68,18 +63,16 @@ const json = (status: number, body: object): Reply => ({
 export type OperatorPortInput = {
   readonly settings: OperatorPortSettings & ServerUrls;
   readonly log: Log;
-  /** Aborted at shutdown. From then on the process is not ready. */
+  /** From then on the process is not ready. */
   readonly signal: AbortSignal;
-  /** Checks of this process that must pass before it is ready. */
   readonly checks?: Checks;
-  /** Checks of servers in addition to those of the settings. While one fails, the process is degraded. */
+  /** While one fails, the process is degraded. */
   readonly serverChecks?: Checks;
 };
 
 /**
- * Serves `/healthz` (the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` is 503 only while this
- * process starts, ends or fails a check of its own. A server that is gone makes it `degraded`, with 200: it would
- * otherwise take all processes out of service at once, and those serve what they can without it.
+ * A lost server makes `/readyz` `degraded`, with 200: 503 would take all processes out of service at once. 503 is for
+ * this process alone.
  */
 export const openOperatorPort = async ({
   settings,

@@ -3,19 +3,18 @@ import { openRawLog, type RawEvent } from '../event-store/copy/raw-log.ts';
 import { isAccessDenied, isConnectionFault } from '../event-store/errors.ts';
 import { openPool } from '../postgres/pool.ts';
 
-/** Tells whether a database was computed from the log of an event store, by an event that the projector noted. */
+/** An event that the projector noted tells whether a database was computed from this log. */
 
-/** Looks before an event counts as missing: a follower of a cluster may be late. */
+/** A follower of a cluster may be late. */
 const LOOKS = 3;
 const LOOK_PAUSE_MS = 1_000;
-/** Milliseconds in which the event store must answer a look. */
 const ANSWER_MS = 10_000;
-/** SQLSTATE of a missing table and of a missing schema. */
+/** Missing table, missing schema. */
 const MISSING = new Set(['42P01', '3F000']);
 
 type Noted = { readonly position: string; readonly event_id: string };
 
-/** Thrown when the read models were computed from another log, or from later events than this log has. */
+/** The log is another one, or lacks later events. */
 export class OtherLog extends Error {
   constructor({ position, event_id: id }: Noted) {
     super(
@@ -40,7 +39,7 @@ const readNoted = async (databaseUrl: string): Promise<Noted | null> => {
   }
 };
 
-/** Returns the error for a database that was computed from another log; `null` for the right log or an empty database. */
+/** `null` for the right log or an empty database. */
 export const findOtherLog = async (databaseUrl: string, eventStoreUrl: string): Promise<OtherLog | null> => {
   const noted = await readNoted(databaseUrl);
   if (!noted) return null;

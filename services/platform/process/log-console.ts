@@ -3,7 +3,7 @@ import { hideTokens, type Log } from '../logger.ts';
 
 const LEVELS = { debug: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' } as const;
 
-/** Sends what libraries print with `console` to the log, so that every line of the process is JSON. */
+/** Libraries print with `console`, but every line of the process is JSON. */
 export const logConsole = (log: Log): void => {
   for (const [method, level] of Object.entries(LEVELS)) {
     console[method as keyof typeof LEVELS] = (...values: unknown[]) => {

@@ -7,12 +7,11 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { type Database, openPool } from '../postgres/pool.ts';
 import { readDatabaseUrls } from '../postgres/read-database.ts';
 
-/** Milliseconds after which a check without a result counts as failed. */
+/** A check without a result counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
-/** Milliseconds to open the connection to NATS. */
 const NATS_CONNECT_TIMEOUT_MS = 5_000;
 
-/** A readiness check. Resolves to `null` when it passes, else to a short reason. A rejection counts as a failure. */
+/** `null` when the check passes, else a short reason. A rejection counts as a failure. */
 export type Check = () => Promise<string | null>;
 export type Checks = Readonly<Record<string, Check>>;
 
@@ -33,7 +32,7 @@ const runWithTimeout = async (check: Check): Promise<string | null> => {
   return why;
 };
 
-/** Runs all checks concurrently, each with a timeout. Returns the failed ones; empty means ready. */
+/** Empty means ready. */
 export const findMissing = async (checks: Checks): Promise<readonly Missing[]> => {
   const failures = await Promise.all(
     Object.entries(checks).map(async ([what, check]) => {
@@ -44,7 +43,7 @@ export const findMissing = async (checks: Checks): Promise<readonly Missing[]> =
   return failures.flat();
 };
 
-/** Checks that an object store answers. Its requests end with the check. */
+/** Requests end with the check. */
 export const checkObjectStore =
   (objectStore: Pick<ObjectStore, 'exists'>): Check =>
   () =>
@@ -53,10 +52,7 @@ export const checkObjectStore =
       return null;
     });
 
-/**
- * Wraps a start condition: after the first pass it always passes. Otherwise a later rebuild of a read model would
- * make every process that reads it not ready at once.
- */
+/** Passes for ever after the first pass: a later rebuild would make every process that reads it not ready. */
 export const passOnceMet = (check: Check): Check => {
   let hasPassed = false;
   return async () => {
@@ -67,10 +63,9 @@ export const passOnceMet = (check: Check): Check => {
   };
 };
 
-/** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';
 
-/** Checks that the tables of these projections were built at least once. It does not check their lag. */
+/** Passes once the tables were built, whatever their lag. */
 export const checkReadModelsBuilt =
   (pool: Database, names: readonly string[]): Check =>
   async () => {
@@ -94,7 +89,7 @@ export type ServerUrls = {
 
 export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
 
-/** Checks that the servers answer, over separate connections that are opened by the first check. */
+/** The first check opens connections of its own. */
 export const openServerChecks = (urls: ServerUrls): ServerChecks => {
   const resources = new AsyncDisposableStack();
   const checkPostgres = (url: string): Check => {
@@ -117,7 +112,7 @@ export const openServerChecks = (urls: ServerUrls): ServerChecks => {
     };
   }
   if (NATS_URL !== undefined) {
-    // One attempt at a time: a check that ran out of time leaves its attempt to the next one.
+    // A check that ran out of time leaves its attempt to the next one.
     let opening: Promise<NatsConnection> | undefined;
     const open = (): Promise<NatsConnection> => {
       const attempt = connect({

@@ -4,19 +4,15 @@ import { openLeases } from '../postgres/lease/leases.ts';
 import { type Lease, LeaseLost, WHOLE } from '../postgres/lease/prove-lease.ts';
 import { runWithRestarts } from './run-with-restarts.ts';
 
-/** Milliseconds between two attempts of a standby to take the lease. */
 const STANDBY_MS = 1_000;
 
 /**
- * Leader election: of all processes that call this with one kind, one at a time runs `run`; the others are standbys. The
- * leader is the process that holds the lease of that kind. `run` must end when its signal is aborted: the process is then
- * asked to stop, or the lease is lost. A process that was stopped for a while notices neither: its writes prove the lease
- * (`proveLease`), and fail. What it does elsewhere and would disturb another leader, it must prove by `prove`, which throws
- * `LeaseLost`. `run` starts again when it returns or fails; after `LeaseLost` this process is a standby.
+ * Runs `run` in one process of a kind at a time. `run` must end when its signal is aborted, and starts again when it
+ * returns or fails. A process that was stopped for a while notices no loss: its writes prove the lease (`proveLease`),
+ * other effects `prove`, which throws `LeaseLost`.
  */
 export const runAsLeader = (options: {
   readonly databaseUrl: string;
-  /** Kind of the lease, one for each role. */
   readonly kind: string;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -42,7 +38,7 @@ export const runAsLeader = (options: {
         } catch (error) {
           if (!(error instanceof LeaseLost)) throw error;
         } finally {
-          // Without an answer of the server the lease ends by itself.
+          // Without an answer the lease ends by itself.
           await leases.release(lease).catch(() => undefined);
         }
         if (!signal.aborted) log.warn({ role: kind, epoch: String(lease.epoch) }, 'lease lost');

@@ -5,23 +5,22 @@ import { operatorPortSettings } from './health-server.ts';
 import { logConsole } from './log-console.ts';
 import { tracingSettings } from '../telemetry/tracing.ts';
 
-/** Maximum milliseconds of an ordered shutdown. Then the process exits with code 1. */
+/** Afterwards the process exits with code 1. */
 const SHUTDOWN_DEADLINE_MS = 8_000;
 
-/** Settings of every process. */
 export const processSettings = {
   LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
   ...tracingSettings,
 } as const;
 
-/** Settings of every process except `ops`, which has its own operator port. */
+/** `ops` has an operator port of its own. */
 export const serviceSettings = { ...processSettings, ...operatorPortSettings } as const;
 
 export type ProcessScope<Settings> = {
   readonly settings: Settings;
-  /** Resources, disposed in reverse order at shutdown. */
+  /** Disposed in reverse order at shutdown. */
   readonly resources: AsyncDisposableStack;
-  /** Aborted at shutdown; loops must stop then. */
+  /** Loops must stop when it is aborted at shutdown. */
   readonly signal: AbortSignal;
   readonly log: Log;
 };
@@ -40,9 +39,8 @@ const readOrExit = <S extends Schema>(schema: S): z.infer<S> => {
 };
 
 /**
- * Runs a long-lived process. It reads the settings, logs them with secrets hidden, and handles signals; no other code
- * does. `start` sets everything up and returns. SIGTERM, SIGINT or an unhandled error then disposes the resources in
- * reverse order, within a deadline. A second signal exits at once.
+ * The only owner of settings and signals. `start` returns after setup. SIGTERM, SIGINT or an unhandled error disposes
+ * the resources, a second signal exits at once.
  */
 export const runProcess = async <S extends Schema>(
   name: string,
@@ -50,7 +48,7 @@ export const runProcess = async <S extends Schema>(
   start: (scope: ProcessScope<z.infer<S>>) => Promise<void>,
 ): Promise<void> => {
   const settings = readOrExit(schema);
-  // Every schema includes these settings; the inferred generic type does not express it.
+  // The inferred generic type does not express that every schema has these.
   const own = settings as unknown as ProcessSettings;
   const log = createLog(name, own.LOG_LEVEL);
   logConsole(log);
@@ -92,13 +90,12 @@ export const runProcess = async <S extends Schema>(
   try {
     log.info({ settings: showSettings(schema, settings), node: process.version }, 'starting');
     if (own.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
-      // The tracing SDK is loaded only when tracing is on.
       const { startTracing } = await import('../telemetry/tracing-sdk.ts');
       resources.use(startTracing(name, own, log));
     }
     await start({ settings, resources, signal, log });
   } catch (error) {
-    // The shutdown began while `start` waited for a server and is already running.
+    // The shutdown began while `start` waited for a server.
     if (signal.aborted) return;
     log.fatal({ err: error }, 'start failed');
     await end('start failed', 1);

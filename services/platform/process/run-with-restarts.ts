@@ -2,17 +2,13 @@ import { pause } from '../clock.ts';
 import type { Log } from '../logger.ts';
 import { backoffMs, type RetryLimits } from '../concurrency/retry.ts';
 
-/** Restarts without end: exponential backoff with jitter, from 100 ms to at most 5 s. */
 const RESTART_DELAYS: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
   firstDelayMs: 100,
   maxDelayMs: 5_000,
 };
 
-/**
- * Runs `run` until the signal, and runs it again when it returns or fails. After a failure it logs the error under
- * `message` and waits; a run that lasted longer than the longest delay resets the backoff.
- */
+/** Runs `run` again until the signal. A run longer than the longest delay resets the backoff. */
 export const runWithRestarts = async (options: {
   readonly message: string;
   readonly log: Log;

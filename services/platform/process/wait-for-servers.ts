@@ -5,7 +5,7 @@ import { findMissing, openServerChecks, type ServerUrls } from './readiness.ts';
 import { pause } from '../clock.ts';
 import { untilServerAnswers } from '../concurrency/retry.ts';
 
-/** Milliseconds that the start of a process waits for its event store, so that it does nothing before it knows the log. */
+/** A process should know its log before it works. */
 const KNOWN_LOG_WAIT_MS = 5_000;
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -15,9 +15,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Waits until every server that a process needs to start answers. Logs the servers that do not, with the reason.
- * Rejects at once when `signal` is aborted, when the event store is a release that this service does not work with, and
- * when its log is not the one from which the database was computed.
+ * Rejects at once when `signal` is aborted, for an unsupported event store, and for another log than that of the
+ * database.
  */
 export const waitForServers = async (log: Log, signal: AbortSignal, urls: ServerUrls): Promise<void> => {
   await using servers = openServerChecks(urls);
@@ -31,10 +30,8 @@ export const waitForServers = async (log: Log, signal: AbortSignal, urls: Server
 };
 
 /**
- * Checks the log for a process that starts and works while its event store is gone. Waits for the event store for
- * `KNOWN_LOG_WAIT_MS`. Rejects when its log is not the one from which the database was computed, or its release is not
- * supported. An event store that answers later is checked then, and `onLate` gets the error: by default it is an unhandled
- * rejection, which ends the process.
+ * For a process that works without its event store. Rejects for another log or release; a later answer is passed to
+ * `onLate`, by default an unhandled rejection that ends the process.
  */
 export const checkKnownLog = async (
   log: Log,

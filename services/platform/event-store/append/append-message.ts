@@ -7,12 +7,11 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { EventStoreDenied } from '../errors.ts';
 
-/** The messages of `BatchAppend`, written and read with the package's generated classes. */
+/** Written and read with the package's generated classes. */
 
 export const BATCH_APPEND = '/event_store.client.streams.Streams/BatchAppend';
 export const JSON_CONTENT = 'application/json';
 
-/** An event as it is sent: its data and metadata are bytes already. */
 export type EncodedEvent = {
   readonly id: string;
   readonly type: string;
@@ -21,10 +20,10 @@ export type EncodedEvent = {
   readonly metadata: Uint8Array;
 };
 
-/** Expected revision of the stream: exactly this one (-1n: no stream), or any. */
+/** -1n: no stream. */
 export type Expected = bigint | 'any';
 
-/** Revision in its stream and commit position in the log of the last event appended. */
+/** Revision and commit position of the last event appended. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
 
 const uuid = (text: string): shared.UUID => new shared.UUID().setString(text);
@@ -39,7 +38,7 @@ const proposed = ({ id, type, contentType, data, metadata }: EncodedEvent) => {
   return message;
 };
 
-/** Encodes one append. The server drops it when it has not begun by the deadline. */
+/** The server drops an append that it has not begun by the deadline. */
 export const encodeAppend = (
   correlation: string,
   stream: string,
@@ -66,7 +65,7 @@ export type AppendAnswer = { readonly correlation: string } & (
   | { readonly error: Error }
 );
 
-/** Both forms of a UUID are in use: text, and two halves of 64 bits. */
+/** A UUID is text, or two halves of 64 bits. */
 const uuidText = (id: shared.UUID | undefined): string => {
   const structured = id?.getStructured();
   if (!structured) return id?.getString() ?? '';
@@ -75,7 +74,7 @@ const uuidText = (id: shared.UUID | undefined): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 
-/** Codes of google.rpc.Status for requests that no repetition makes right. */
+/** Codes of google.rpc.Status that no repetition makes right. */
 const INVALID_ARGUMENT = 3;
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
@@ -95,7 +94,7 @@ const errorOf = (response: streams.BatchAppendResp): Error => {
   if (code === INVALID_ARGUMENT && name !== TOO_LARGE) {
     return new UnknownError({ message: `refused: ${message}`, code: INVALID_ARGUMENT } as ServiceError);
   }
-  // A server that starts, is busy or looks for its leader says so in words, without a type.
+  // A server that starts, is busy or looks for its leader answers in words, without a type.
   if (!status || !name.startsWith('event_store.client.')) {
     return new UnavailableError({ message: `not ready: ${message}`, code: UNAVAILABLE } as ServiceError);
   }

@@ -12,61 +12,53 @@ import { EventStoreBusy, EventStoreSilent, isConnectionFault, toCommandError } f
 import { connectToNode, type Hint, type NodeConnection } from '../node-connection.ts';
 
 /**
- * Appends over one call of `BatchAppend`. The package keeps the answers of all its clients in one table: a broken
- * connection fails the appends of every other one, and a late answer ends the process. Here each call has its own.
+ * The package keeps the answers of all its clients in one table, so that one broken connection fails all. Here each
+ * call has its own.
  */
 
-/** Most appends, and bytes of appends, that wait for the server's answer at a time. */
+/** Maximum for appends without an answer of the server. */
 export const IN_FLIGHT_MAX = 256;
 export const IN_FLIGHT_MAX_BYTES = 8 * 1024 * 1024;
-/** Most appends that wait here for their turn. More are refused at once. */
+/** Further appends are refused at once. */
 export const WAITING_MAX = 1_000;
-/** Timeouts in a row after which the connection is replaced. */
 const SILENT_MAX = 3;
-/**
- * Milliseconds in which a node answers appends only with "not ready", "no leader" or its own timeout, after which the connection
- * is replaced: a node that was cut off from its cluster answers so, while another one leads.
- */
+/** A node that only refuses may be cut off from its cluster while another one leads, so its connection is replaced. */
 const REFUSING_LIMIT_MS = 500;
-/**
- * Interval in which overdue appends are looked for. Only time in which this process ran counts: when it was held up, answers
- * may have arrived that it has not read yet.
- */
+/** Only time in which this process ran counts: otherwise answers may have arrived that it has not read yet. */
 const SWEEP_MS = 50;
-/** Time for the server to begin an append. Long, because its clock may differ from ours. */
+/** Long, because the server's clock may differ. */
 const SERVER_DEADLINE_MS = 10_000;
 
 export type AppendRequest = {
   readonly stream: string;
   readonly expected: Expected;
   readonly events: readonly EncodedEvent[];
-  /** Time by which the server must begin the append. Default: 10 s from now, or later if the answer may take longer. */
+  /** The server must begin the append by then. Default: 10 s from now, or later if the answer may take longer. */
   readonly deadline?: Date;
 };
 
 export type AppendStreamOptions = {
   /**
-   * Ends with the first append that is not recorded: nothing is sent after it, and all later appends are rejected with its error.
-   * For a writer that needs its appends in order, also those to different streams. Default: false.
+   * After a failure nothing is sent, for a writer that needs its appends in order, also across streams. Default:
+   * false.
    */
   readonly endsWithFailure?: boolean;
 };
 
 export type AppendStream = AsyncDisposable & {
-  /** Sends an append. Rejects with `EventStoreSilent` when it is not answered in time, its wait here included. */
+  /** Rejects with `EventStoreSilent` when no answer arrives in time, the wait here included. */
   append(request: AppendRequest, withinMs: number): Promise<Recorded>;
 };
 
 type Pending = {
   readonly correlation: string;
   readonly message: Buffer;
-  /** Milliseconds of time awake left for the answer. */
+  /** Milliseconds awake left for the answer. */
   leftMs: number;
   readonly withinMs: number;
   readonly settle: (outcome: Recorded | Error) => void;
 };
 
-/** One call on one connection, with the appends that it has not answered. */
 type Call = {
   readonly node: NodeConnection;
   readonly duplex: ClientDuplexStream<Buffer, Buffer>;
@@ -78,13 +70,13 @@ const AS_IS = (bytes: Buffer): Buffer => bytes;
 
 const isRecorded = (outcome: Recorded | Error): outcome is Recorded => !(outcome instanceof Error);
 
-/** Returns where to connect next, after an error that ended a call. */
+/** Where to connect after an error that ended a call. */
 const hintAfter = (error: Error, { endpoint }: NodeConnection): Hint => {
   const leader = (error as { leader?: NodeConnection['endpoint'] }).leader;
   return leader ? { leader, failed: endpoint } : { failed: endpoint };
 };
 
-/** Opens the stream of appends. It connects with the first append, and again when it must. */
+/** Connects with the first append, and again when it must. */
 export const openAppendStream = (
   url: string,
   { endsWithFailure = false }: AppendStreamOptions = {},
@@ -94,12 +86,11 @@ export const openAppendStream = (
   let connecting: Promise<void> | null = null;
   let hint: Hint = {};
   let silentInARow = 0;
-  /** The first refusal of a node that has since only refused appends, and its time. */
+  /** The first refusal of a node that has since only refused appends. */
   let refusing: { readonly error: Error; readonly sinceMs: number } | null = null;
-  /** The error with which the stream ended: it was closed, or ended with a failure. */
   let ended: Error | null = null;
 
-  /** Ends a call and fails what it has not answered. The next append opens another one. */
+  /** The next append opens another call. */
   const endCall = (last: Call, error: Error): void => {
     if (call === last) {
       call = null;
@@ -116,7 +107,6 @@ export const openAppendStream = (
     if (waiting.length > 0 && !call && !ended) connecting ??= connect();
   };
 
-  /** Ends the stream: fails everything that is under way or waits, and all that comes later. */
   const end = (error: Error): void => {
     if (ended) return;
     ended = error;
@@ -144,7 +134,6 @@ export const openAppendStream = (
     if (call === from) send(from);
   };
 
-  /** Replaces the connection to a node that only refuses. */
   const leaveRefusing = (left: Call): void => {
     if (refusing && performance.now() - refusing.sinceMs >= REFUSING_LIMIT_MS) endCall(left, refusing.error);
   };
@@ -212,7 +201,7 @@ export const openAppendStream = (
 
   let sweeper: NodeJS.Timeout | undefined;
   let sweptAt = 0;
-  /** Gives up what is overdue. Stops itself when nothing waits. */
+  /** Gives up overdue appends. Stops itself when nothing waits. */
   const sweep = (): void => {
     const now = performance.now();
     const awakeMs = Math.min(now - sweptAt, 2 * SWEEP_MS);

@@ -3,27 +3,23 @@ import { EventStoreBusy, EventStoreSilent, isConnectionFault, withTimeout } from
 import { retry, type RetryLimits } from '../../concurrency/retry.ts';
 import { hasTime, requireTime, timeLeft, untilTimeUsedUp } from '../../concurrency/time-budget.ts';
 
-/** Milliseconds to wait for one answer to an append of background work. */
 const APPEND_TIMEOUT_MS = 10_000;
-/** Retries after a lost connection or a timeout. The same event ids make a repeated append idempotent. */
+/** The same event ids make a repeated append idempotent. */
 const CONNECTION_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 50, maxDelayMs: 3_000 };
-/** The same within the time of a request. */
 const REQUEST_RETRIES: RetryLimits = { attempts: 50, firstDelayMs: 50, maxDelayMs: 250 };
 
-/** Failures in a row after which calls of requests are refused at once for a time. */
+/** After these failures in a row, requests are refused at once for a time. */
 const FAILURES_MAX = 5;
-/** Milliseconds of the first such time; each further failure adds as much, up to the longest. */
+/** Each further failure adds as much, up to the longest. */
 const REFUSED_FIRST_MS = 1_000;
 const REFUSED_MAX_MS = 5_000;
 
-/** Counts failures in a row of the calls of requests. */
 export type Breaker = {
   /** Throws `EventStoreBusy` while calls are refused. */
   check(): void;
   succeeded(): void;
-  /** Counts the error if it is a fault of the connection. */
+  /** Counts only faults of the connection. */
   failed(error: unknown): void;
-  /** True when a call has succeeded since a time of the clock. */
   hasSucceededSince(ms: number): boolean;
 };
 
@@ -41,7 +37,7 @@ export const createBreaker = (now: () => number = () => performance.now()): Brea
     },
     failed: (error) => {
       if (!isConnectionFault(error)) return;
-      // Calls that were sent together fail together: they say no more than the first five of them.
+      // Calls that were sent together fail together and count once.
       if (now() < refusedUntilMs) return;
       failures += 1;
       if (failures < FAILURES_MAX) return;
@@ -52,10 +48,10 @@ export const createBreaker = (now: () => number = () => performance.now()): Brea
   };
 };
 
-/** Sends an append with the milliseconds left for its answer, and sends it again after a fault of the connection. */
+/** Repeats an append after a fault of the connection, with the milliseconds left for its answer. */
 export type SendAppend = <T>(append: (withinMs: number) => Promise<T>) => Promise<T>;
 
-/** Creates the sender of background work, which waits long. In a time budget it waits until its end at most. */
+/** For background work, which waits long, but not past a time budget. */
 export const createPatientSend =
   (): SendAppend =>
   async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
@@ -69,18 +65,15 @@ export const createPatientSend =
   };
 
 /**
- * Waits for an append by the clock of its caller. The stream of appends counts only the time in which this process ran, so that
- * a busy process does not blame the server.
+ * Uses the caller's clock. The append stream counts only time in which this process ran, so a busy process blames no
+ * server.
  */
 const inTime = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
   sending.catch(() => undefined);
   return withTimeout(sending, withinMs);
 };
 
-/**
- * Creates the sender of requests. An append must be answered in the time of its request, repetitions included. The caller waits
- * until the end of its budget at most; an append that is sent by then may still be recorded, and is not repeated.
- */
+/** Repeats an append within the time of its request. An append that is sent by the end may still be recorded. */
 export const createPromptSend =
   (answerTime: AnswerTime, breaker: Breaker): SendAppend =>
   async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {

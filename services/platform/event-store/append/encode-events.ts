@@ -2,11 +2,9 @@ import type { Event } from '#contracts/events/event.ts';
 import type { EventMetadata } from '#contracts/events/event.ts';
 import { type EncodedEvent, JSON_CONTENT } from './append-message.ts';
 
-/** Maximum bytes of one append. The server's limit is 1 MiB; the rest is for framing. */
+/** The server's limit is 1 MiB; the rest is for framing. */
 const APPEND_MAX_BYTES = 900_000;
-/** Bytes of an event's id and framing, at most. */
 const FRAMING_BYTES = 200;
-/** Maximum events of one append. */
 const APPEND_MAX_EVENTS = 1_000;
 
 const jsonBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'utf8');
@@ -19,7 +17,7 @@ export const encodeEvent = (event: Event, id: string, metadata: Partial<EventMet
   metadata: jsonBytes(metadata),
 });
 
-/** Bytes of an event as the server counts them for the size of an append. */
+/** As the server counts them for the size of an append. */
 export const countedBytes = ({
   type,
   data,
@@ -27,13 +25,9 @@ export const countedBytes = ({
 }: Pick<EncodedEvent, 'type' | 'data' | 'metadata'>): number =>
   data.length + metadata.length + 2 * type.length;
 
-/** Bytes of an event as the server counts them, and of its framing. */
 export const sizeOf = (event: EncodedEvent): number => countedBytes(event) + FRAMING_BYTES;
 
-/**
- * Cuts events into slices that fit one append each, in order. A single event that is larger is a slice of its own: the
- * server refuses it with a clear error.
- */
+/** A single larger event is a slice of its own: the server refuses it with a clear error. */
 export const slicesOf = <E extends EncodedEvent>(events: readonly E[]): readonly (readonly E[])[] => {
   const slices: E[][] = [];
   let slice: E[] = [];

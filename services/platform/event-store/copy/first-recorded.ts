@@ -1,25 +1,23 @@
 import { countedBytes } from '../append/encode-events.ts';
 
 /**
- * The mark of a copied event. A server gives each event a position and a time of its own. An event that is copied from
- * another log keeps its first ones in its metadata, so that audit histories and their hashes stay unchanged.
+ * A copied event keeps its first position and time in its metadata, so that audit histories and their hashes stay
+ * unchanged.
  */
 
-/** Name of the mark in the metadata of a copied event. `toRecordedEvent` takes it out. */
+/** `toRecordedEvent` takes the mark out. */
 const FIRST_RECORDED = '$firstRecorded';
-/** Maximum bytes of the mark. */
 const MARK_MAX_BYTES = 128;
-/** Maximum bytes of one append that servers accept by default. */
+/** Default of servers. */
 const APPEND_MAX_BYTES = 1024 * 1024;
 
 const OPENING_BRACE = 0x7b;
 /** The mark stands first in the metadata. */
 const MARK = /^\{"\$firstRecorded":(\{"position":"\d{1,20}","at":"[0-9TZ:.+-]{1,40}"\}),?/;
 
-/** The commit position at which an event was first recorded, and the time, in RFC 3339. */
+/** Commit position, and time in RFC 3339. */
 export type FirstRecorded = { readonly position: string; readonly at: string };
 
-/** The parts of an event that count towards the size of an append. */
 type Sized = { readonly type: string; readonly data: Uint8Array; readonly metadata: Uint8Array };
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -29,7 +27,7 @@ const isFirstRecorded = (value: unknown): value is FirstRecorded => {
   return typeof position === 'string' && /^\d{1,20}$/.test(position) && typeof at === 'string';
 };
 
-/** Takes the mark out of parsed metadata. `first` is `null` for an event that was not copied. */
+/** `first` is `null` for an event that was not copied. */
 export const splitMetadata = (
   metadata: unknown,
 ): { readonly metadata: unknown; readonly first: FirstRecorded | null } => {
@@ -40,7 +38,7 @@ export const splitMetadata = (
   return { metadata: rest, first: isFirstRecorded(first) ? first : null };
 };
 
-/** Returns the names of a JSON object; `null` for anything else. */
+/** `null` for anything but a JSON object. */
 const namesOf = (bytes: Uint8Array): readonly string[] | null => {
   if (bytes[0] !== OPENING_BRACE) return null;
   try {
@@ -50,22 +48,19 @@ const namesOf = (bytes: Uint8Array): readonly string[] | null => {
   }
 };
 
-/**
- * True when the event can carry a mark: its metadata, without a mark, is a JSON object, and the event with the mark is
- * not larger than a server accepts. Depends on the event alone, so all copies of a log agree.
- */
+/** The metadata must be a JSON object, and the event with the mark not too large. All copies of a log agree. */
 export const canCarryMark = (event: Sized): boolean =>
   countedBytes(event) + MARK_MAX_BYTES <= APPEND_MAX_BYTES &&
   namesOf(event.metadata)?.includes(FIRST_RECORDED) === false;
 
-/** Returns the metadata with the mark. The other bytes stay as they are. The event must be able to carry a mark. */
+/** The event must be able to carry a mark. */
 export const addMark = (metadata: Uint8Array, { position, at }: FirstRecorded): Uint8Array => {
   const mark = `{"${FIRST_RECORDED}":${JSON.stringify({ position, at })}`;
   const separator = namesOf(metadata)?.length === 0 ? '' : ',';
   return Buffer.concat([Buffer.from(`${mark}${separator}`, 'utf8'), metadata.subarray(1)]);
 };
 
-/** Returns the metadata as it was before `addMark`, and the mark; `first` is `null` without a mark. */
+/** `first` is `null` without a mark. */
 export const removeMark = (
   metadata: Uint8Array,
 ): { readonly metadata: Uint8Array; readonly first: FirstRecorded | null } => {

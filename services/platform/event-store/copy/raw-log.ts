@@ -7,58 +7,53 @@ import { openAppendStream } from '../append/append-stream.ts';
 import { EventStoreSilent, toCommandError } from '../errors.ts';
 import { connectToNode } from '../node-connection.ts';
 
-/** A log as bytes, for copies: nothing is parsed, so no number or text changes. */
+/** Parses nothing, so no number or text of a copy changes. */
 
 const READ = '/event_store.client.streams.Streams/Read';
-/** The count of a read that ends with the log. */
+/** Reads to the end of the log. */
 const UNLIMITED = '9223372036854775807';
 /** Ticks of 100 ns per millisecond. */
 const TICKS_PER_MS = 10_000n;
-/** Maximum milliseconds to wait for the answer to an append of a copy. */
 const APPEND_TIMEOUT_MS = 30_000;
-/** Maximum milliseconds to wait for the next event of a read, the connection included. */
+/** For the next event of a read, the connection included. */
 const READ_SILENCE_MS = 30_000;
-/** Looks per wait for the next event. Only looks count, so that a process that was held up does not blame the server. */
+/** Only looks count, so that a process that was held up does not blame the server. */
 const SILENT_LOOKS = 10;
 /**
- * Unit of the server-side deadlines. Appends of one hour share a deadline. With deadlines of their own, a server that
- * was held up could drop one append as late and still write the next one.
+ * Appends of one hour share a deadline: with own deadlines a server could drop one as late and still write the next.
  */
 const HOUR_MS = 3_600_000;
 
-/** An event as the server holds it. */
 export type RawEvent = EncodedEvent & {
   readonly stream: string;
   readonly revision: bigint;
-  /** Commit position. */
   readonly position: bigint;
-  /** When this server recorded it, in RFC 3339. */
+  /** When this server recorded the event, in RFC 3339. */
   readonly at: string;
 };
 
-/** Appends in order, also those to different streams: nothing is sent after one that was not recorded. */
+/** Sends nothing after an append that was not recorded, also to other streams. */
 export type LogWriter = AsyncDisposable & {
   /**
-   * Appends to a stream. The first event gets the revision `first`; the stream must end right before it. After a failure, all
-   * other appends and later ones are rejected with its error.
+   * The stream must end right before revision `first`. After a failure all other appends are rejected with its error.
    */
   append(stream: string, first: bigint, events: readonly EncodedEvent[]): Promise<Recorded>;
 };
 
-/** A log of which our own events are read: those of streams without `$`, and the metadata of these streams. */
+/** Shows streams without `$`, and their metadata. */
 export type RawLog = {
-  /** Reads from after a commit position, or from the beginning, to the present end. */
+  /** `after`: commit position, exclusive; `null`: from the beginning. */
   forwards(after: bigint | null): AsyncGenerator<RawEvent>;
-  /** Reads from before a commit position, or from the end, to the beginning. */
+  /** `before`: commit position, exclusive; `null`: from the end. */
   backwards(before: bigint | null): AsyncGenerator<RawEvent>;
-  /** Returns the event at a commit position; `null` when no event of our own stands there. */
+  /** `null` when no event of our own stands there. */
   at(position: bigint): Promise<RawEvent | null>;
-  /** Returns an event of a stream; `null` when a read of the stream does not show it. */
+  /** `null` when a read of the stream does not show the event. */
   find(stream: string, revision: bigint): Promise<RawEvent | null>;
   openWriter(): LogWriter;
 };
 
-/** True for our own streams and their metadata. Other streams belong to the server. */
+/** Other streams belong to the server. */
 const isOwnStream = (stream: string): boolean => !stream.startsWith('$') || /^\$\$[^$]/.test(stream);
 
 const toRaw = (event: streams.ReadResp.ReadEvent.RecordedEvent): RawEvent => {
@@ -107,10 +102,7 @@ const ofStream = (stream: string, revision: bigint): streams.ReadReq.Options => 
 
 const deadline = (): Date => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS);
 
-/**
- * Calls back once, when the next event has not arrived in time; the first one `spentMs` sooner. The time that the reader works on
- * an event does not count.
- */
+/** Does not count the time that the reader works on an event. The first event has `spentMs` less. */
 const watchSilence = (silenceMs: number, spentMs: number, onSilent: () => void) => {
   let looks = Math.floor((spentMs / silenceMs) * SILENT_LOOKS);
   let isWaiting = true;
@@ -137,10 +129,7 @@ const openWriter = (url: string): LogWriter => {
   };
 };
 
-/**
- * Opens a log. It connects with each read. A broken connection, or one on which nothing arrives for `silenceMs`, fails the read,
- * and the next one connects again.
- */
+/** Connects with each read, so that the next one survives a broken or silent connection. */
 export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): RawLog => {
   const read = async function* (options: streams.ReadReq.Options): AsyncGenerator<RawEvent> {
     const since = performance.now();

@@ -7,65 +7,56 @@ import { openProcessRow } from './process-row.ts';
 import { type Lease, type LeaseName, proveLease } from './prove-lease.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/** Length of a lease, and milliseconds between two renewals. */
 export const LEASE_MS = 10_000;
 const RENEW_MS = 3_000;
-/** Milliseconds after which the server cancels a statement about leases. */
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** Milliseconds that a takeover waits for an open transaction of the former owner. It is then tried again. */
+/** An open transaction of the former owner holds a takeover up; it is then tried again. */
 const TAKEOVER_WAIT_MS = 3_000;
-/** Connections: one for renewals, and one for a takeover that waits. */
+/** One for renewals, and one for a takeover that waits. */
 const CLIENTS = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Milliseconds for which a transaction that proves a lease may wait for the next statement of its process. */
 const IDLE_TRANSACTION_LIMIT_MS = 5_000;
-/**
- * Options of connections whose transactions prove leases. The server ends a transaction whose process was stopped in the
- * middle of it: a takeover waits for it.
- */
+/** The server ends a transaction whose process was stopped in the middle, because a takeover waits for it. */
 export const FENCED_CONNECTION = `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_LIMIT_MS}`;
 
-/** Creates or upgrades the schema `run`. */
 export const createRunTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.runSchema, sql: SCHEMA, fingerprintOn: 'run' });
 
-/** SQL expression: the process that holds the lease now; null when none does. `kind` and `part` are SQL expressions. */
+/** Returns null when no process holds the lease. `kind` and `part` are SQL expressions. */
 export const leaseOwnerSql = (kind: string, part: string): string =>
   `(select l.owner from run.lease l where l.kind = ${kind} and l.part = ${part} and l.until > now())`;
 
-/** Writes the epoch of a takeover to the rows that prove it, in the transaction of the takeover. */
+/** Writes the epoch to the rows that prove it, in the transaction of the takeover. */
 export type OnTakeover = (client: Transaction, epoch: bigint) => Promise<unknown>;
 
-/** The leases of one process. */
 export type Leases = AsyncDisposable & {
-  /** The process as operators see it, and as `run.lease` names it. */
+  /** Process name for operators, also in `run.lease`. */
   readonly owner: string;
   /**
-   * Takes a lease that no process holds, and raises its epoch there and in the progress row. Returns `null` when a process
-   * holds it, this one included, or when the former owner still has a transaction open.
+   * Raises the epoch. `null` when a process holds the lease, this one included, or the former owner has an open
+   * transaction.
    */
   acquire(name: LeaseName, onTakeover?: OnTakeover): Promise<Lease | null>;
-  /** Proves that the lease is still held. Throws `LeaseLost` otherwise, and the error of Postgres when it does not answer. */
+  /** Throws `LeaseLost`, or the error of Postgres when it does not answer. */
   prove(lease: Lease): Promise<void>;
-  /** Gives a lease back: another process may take it at once. */
+  /** Another process may take the lease at once. */
   release(lease: Lease): Promise<void>;
-  /** True while a process holds the lease. */
   isHeld(name: LeaseName): Promise<boolean>;
 };
 
 type Held = {
   readonly lease: Lease;
   readonly losing: AbortController;
-  /** Time of the last renewal, by the clock of `performance`. */
+  /** By the clock of `performance`. */
   renewedAtMs: number;
 };
 
 const keyOf = ({ kind, part }: LeaseName): string => `${kind} ${part}`;
 
 /**
- * A takeover raises the epoch by a random number up to this. A failover to a standby can lose a takeover; the next one begins
- * at the same epoch then, and must not reach that of the lost owner, whose writes would be valid again.
+ * A failover can lose a takeover. A random step keeps the next epoch from reaching that of the lost owner, whose
+ * writes would be valid again.
  */
 const EPOCH_STEP_MAX = 1_000_000;
 const STEP = `(1 + floor(random() * ${EPOCH_STEP_MAX}))::bigint`;
@@ -96,7 +87,7 @@ const take = async (
   return epoch;
 };
 
-/** Opens the leases of a process, with connections of their own. `role`: what the process does, for operators. */
+/** `role`: for operators. */
 export const openLeases = async (databaseUrl: string, role: string): Promise<Leases> => {
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, CLIENTS, {
@@ -179,7 +170,7 @@ export const openLeases = async (databaseUrl: string, role: string): Promise<Lea
     prove: (lease) => proveLease(database, lease),
     release,
     acquire: async (name, onTakeover) => {
-      // Standbys ask all the time, and mostly in vain: a look costs less than a transaction.
+      // Standbys ask all the time, and a look costs less than a transaction.
       if (await isHeld(name)) return null;
       const startedAtMs = performance.now();
       try {

@@ -5,18 +5,15 @@ import { pause } from '../../clock.ts';
 import type { Database } from '../pool.ts';
 import packageJson from '../../../../package.json' with { type: 'json' };
 
-/** Milliseconds between two renewals of the row of a process. */
 const BEAT_MS = 2_000;
-/** Seconds without a renewal after which a process counts as dead. */
+/** Without a renewal for this long a process counts as dead. */
 const DEAD_AFTER_SECONDS = 10;
-/** Minutes after which the row of a dead process is deleted. */
 const FORGOTTEN_AFTER_MINUTES = 60;
 
-/** SQL condition: the process whose `run.process` row has this alias is alive. */
 export const isAliveSql = (alias: string): string =>
   `${alias}.seen_at > now() - interval '${DEAD_AFTER_SECONDS} seconds'`;
 
-/** Event types that this release reads, by category, with the highest schema version. */
+/** With the highest schema version that this release reads. */
 const READS = Object.fromEntries(
   Object.entries(SCHEMA_REGISTRY).map(([category, types]) => [
     category,
@@ -28,13 +25,12 @@ const BEAT = `
   insert into run.process as p (id, role, release, reads) values ($1, $2, $3, $4)
   on conflict (id) do update set seen_at = now()`;
 
-/** The row of a process in `run.process`. It ends with the process. */
 export type ProcessRow = AsyncDisposable & { readonly id: string };
 
-/** Returns a name of a process that no other has, also after a restart: host, process id and a random part. */
+/** Unique also after a restart. */
 const createProcessId = (): string => `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
 
-/** Keeps the row of a process alive until disposed of. A renewal that fails is left to the next one. */
+/** A renewal that fails is left to the next one. */
 export const openProcessRow = async (database: Database, role: string): Promise<ProcessRow> => {
   const id = createProcessId();
   const ending = new AbortController();

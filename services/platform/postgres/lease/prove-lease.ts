@@ -1,19 +1,18 @@
 import type { Transaction } from '../pool.ts';
 
-/** Work that one process at a time does. `part` is `all` while the work is not divided. */
+/** `part` is `all` while the work is not divided. */
 export type LeaseName = { readonly kind: string; readonly part: string };
 
-/** The part of work that is not divided. */
 export const WHOLE = 'all';
 
-/** A lease as it was granted. Its epoch is written with, or checked by, each write that it allows. */
+/** Each write that the lease allows writes or checks its epoch. */
 export type Lease = LeaseName & {
   readonly epoch: bigint;
-  /** Aborted when another process has taken the work over, or when Postgres did not answer for the length of a lease. */
+  /** Aborted by a takeover, or without an answer of Postgres for the length of a lease. */
   readonly lost: AbortSignal;
 };
 
-/** Thrown by a write whose process no longer holds the lease. Nothing is written, and the process gives the work up. */
+/** Nothing is written, and the process gives the work up. */
 export class LeaseLost extends Error {
   constructor({ kind, part }: LeaseName) {
     super(`another process has taken over ${kind} ${part}`);
@@ -21,10 +20,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/**
- * Proves at the end of a transaction that the lease is still held. The lock on its row makes a takeover wait until the
- * transaction has ended. Throws `LeaseLost` otherwise.
- */
+/** The lock on the row makes a takeover wait for the end of this transaction. Throws `LeaseLost`. */
 export const proveLease = async (
   client: Pick<Transaction, 'query'>,
   { kind, part, epoch }: Omit<Lease, 'lost'>,
