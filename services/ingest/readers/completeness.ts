@@ -1,5 +1,6 @@
 import { type ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import type { JsonValue } from './parsing/json-item.ts';
 import type { VerdictRecord } from './record.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -26,7 +27,7 @@ const SIGNS = {
     words(`q query querytext querystring search searchterms searchterm searchquery searchtext keyword keywords term
     terms mediatype publisherplatform publisherplatforms contentlanguage contentlanguages languages adtype region
     regions deliverybyregion bylines startdatemin startdatemax addeliverydatemin addeliverydatemax datemin datemax
-    datefrom dateto since until country countries countrycode adreachedcountries`),
+    datefrom dateto since until startdate enddate daterange country countries countrycode adreachedcountries`),
   status: words('status activestatus adactivestatus adstatus'),
   whole: words('isresultcomplete iscomplete complete completed finished success ok'),
   named: words('searchpageids'),
@@ -48,12 +49,14 @@ const TOTAL_UNKNOWN = 50_001;
 
 const isBlank = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.values(value).every(isBlank) : !value || value === '0';
-const countOf = (value: unknown): number | null =>
-  (typeof value === 'number' || typeof value === 'string') &&
-  /^\d{1,9}$/.test(String(value)) &&
-  Number(value) !== TOTAL_UNKNOWN
-    ? Number(value)
-    : null;
+const countOf = (value: unknown): number | null => {
+  if (typeof value !== 'number' && typeof value !== 'string') return null;
+  const digits = String(value).replaceAll(/(?<=^\d[\d,.]*)[,.](?=\d{3}(\D|$))/g, '');
+  return /^\d{1,9}$/.test(digits) && Number(digits) !== TOTAL_UNKNOWN ? Number(digits) : null;
+};
+const isDenied = (value: unknown): boolean => value === 0 || /^(false|no)$/i.test(String(value));
+const FAILED = /^(error|fail|partial|incomplete|abort|cancel|interrupt|tim(ed?|ing)[-_ ]?out|[45]\d\d$)/i;
+const UNFINISHED = /^(running|pending|queued)/i;
 const isFilter = (value: unknown): boolean =>
   !isBlank(value) &&
   !NO_FILTER.has((typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase());
@@ -105,6 +108,8 @@ export class Completeness {
   readonly #readsCountry: boolean;
   readonly #parts = new Map<string, Part>();
   readonly #ends: PageEnd[] = [];
+  /** The member that leads on in the last page of results at each place, because a file may have several searches. */
+  readonly #moreAt = new Map<string, string | null>();
   /** The largest count of ads and the smallest limit that the source names. */
   #count = { path: '', size: 0 };
   #limit = { path: '', size: Number.POSITIVE_INFINITY };
@@ -147,7 +152,7 @@ export class Completeness {
     for (const found of signsInAddress(address, path)) this.#filter(found);
   }
 
-  envelope(name: string | null, value: JsonObject, depth: number): void {
+  envelope(name: string | null, { value, depth, path: place }: JsonValue): void {
     let more: string | null | undefined;
     let cursor: string | null = null;
     let page = 1;
@@ -157,7 +162,7 @@ export class Completeness {
       const isSaid = !isBlank(found.value);
       const size = countOf(found.value);
       if (sign === 'more') more = isSaid ? path : (more ?? null);
-      if (sign === 'whole' && found.value === false) more = path;
+      if (sign === 'whole' && isDenied(found.value)) more = path;
       if (sign === 'cursor' && isSaid) cursor = path;
       if (sign === 'page') page = size ?? page;
       if (((sign === 'before' && isSaid) || page > 1) && !this.#hasPaging)
@@ -177,15 +182,16 @@ export class Completeness {
     // The last page may still have the cursor of its last ad.
     const lastCursor = more === undefined ? (cursor ?? inside?.cursor ?? null) : null;
     this.#ends[depth] = { more: more ?? inside?.more ?? null, cursor: lastCursor };
+    this.#moreAt.set(place, this.#ends[depth].more);
     this.#keepsNext ||= this.#ends[depth].more !== null;
   }
 
   #filter({ sign, path, value }: Found): void {
     const status = String(value);
     if (this.#readsCountry && /country/i.test(path)) return;
+    if (sign === 'status' && UNFINISHED.test(status)) this.doubt(`${path} says that the run goes on`);
     if (sign === 'named') this.#namesPages ||= !isBlank(value);
-    if (sign === 'status' && /^(error|fail|partial|timed?_?out|[45]\d\d$)/i.test(status))
-      this.#fault ??= `${path} tells of an error`;
+    if (sign === 'status' && FAILED.test(status)) this.#fault ??= `${path} tells of an error`;
     if (
       (sign === 'status' && /inactive|ended|stopped/i.test(status)) ||
       (sign === 'filter' && isFilter(value))
@@ -218,6 +224,8 @@ export class Completeness {
     const ads = rowsOf(parts);
     const cursor = this.#ends.find((end) => end !== undefined)?.cursor ?? null;
     const excess = parts.find(({ rows, total = rows }) => rows > total);
+    const other = [...this.#moreAt.values()].find((more) => more !== null);
+    if (other !== undefined) return `${other} says that ads of another search are missing`;
     if (cursor !== null && !this.#keepsNext) return `${cursor} may lead to a next page`;
     if (excess !== undefined)
       return `the file says that there are ${excess.total} ads, and has ${excess.rows}`;

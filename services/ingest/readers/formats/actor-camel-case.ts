@@ -40,11 +40,11 @@ export const readActorCamelCase: Reader = async function* (source) {
       }
       yield record;
     } else if ('isResultComplete' in item.value) {
-      completeness.envelope(keyOf(item.value), item.value, item.depth);
+      completeness.envelope(keyOf(item.value), item);
       completeness.claim(keyOf(item.value), 'isResultComplete', item.value['isResultComplete'] === true);
       yield pageOf(item);
     } else if (item.kind === 'envelope') {
-      completeness.envelope(null, item.value, item.depth);
+      completeness.envelope(null, item);
     } else {
       yield notAnAd(item, DIALECT.format);
     }

@@ -14,7 +14,7 @@ export const readAdsArchiveJson: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
-      completeness.envelope('', item.value, item.depth);
+      completeness.envelope('', item);
       if (isObject(item.value['paging'])) completeness.claim('', 'paging', true);
     } else if (archiveId(item.value) === null) {
       yield notAnAd(item, 'ads-archive-json');

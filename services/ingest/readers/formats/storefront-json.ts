@@ -78,7 +78,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     const ownTime = ownScanTime(value);
     if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
     if (item.kind === 'envelope') {
-      completeness.envelope('', value, item.depth);
+      completeness.envelope('', item);
       continue;
     }
     completeness.ad('', { page_id: null, is_active: null });

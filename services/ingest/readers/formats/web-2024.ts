@@ -27,7 +27,7 @@ export const readWeb2024: Reader = async function* (source) {
     } else {
       const claim = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);
-      completeness.envelope(pageId, item.value, item.depth);
+      completeness.envelope(pageId, item);
       if (typeof claim === 'boolean')
         completeness.claim(pageId ?? 'a search for words', 'is_result_complete', claim && pageId !== null);
       if (claim === true && pageId !== null) {

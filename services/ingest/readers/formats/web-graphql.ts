@@ -23,7 +23,7 @@ export const readWebGraphql: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
-      completeness.envelope('', item.value, item.depth);
+      completeness.envelope('', item);
       const isLast = objectAt(item.value, 'page_info')['has_next_page'];
       if (typeof isLast === 'boolean') completeness.claim('', 'has_next_page', true);
     } else if (isWebAd(item.value)) {

@@ -35,7 +35,7 @@ export const readMappedJson = (mapping: JsonMapping): Reader => {
     const completeness = new Completeness();
     for await (const item of jsonRecords(source, places)) {
       if (item.kind === 'broken') yield brokenJson(item);
-      else if (item.kind === 'envelope') completeness.envelope('', item.value, item.depth);
+      else if (item.kind === 'envelope') completeness.envelope('', item);
       else {
         const record = recordOf(mapping, contentPaths, item);
         if (record.kind === 'ad') completeness.ad('', record.ad);

@@ -15,7 +15,7 @@ export type RecordPlaces = {
   readonly find?: (value: JsonObject) => readonly string[];
 };
 
-type JsonValue = {
+export type JsonValue = {
   readonly line: number;
   readonly raw: string;
   readonly value: JsonObject;
