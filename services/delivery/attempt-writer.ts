@@ -7,13 +7,10 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 import { droppedOutcomes } from '#platform/telemetry/metrics.ts';
 
-/**
- * Maximum attempts written by one transaction. The first attempt is written at once. The next ones are collected
- * for GATHER_MS, because a transaction costs more than its rows.
- */
+/** The first attempt is written at once. Further ones are gathered, because a transaction costs more than its rows. */
 const ATTEMPTS_PER_WRITE_MAX = 1_000;
 const GATHER_MS = 20;
-/** Retries without a limit: while this process lives, a sent attempt is never dropped because Postgres is down. */
+/** Without a limit, so that an outage of Postgres loses no sent attempt while this process lives. */
 const WRITE_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
   firstDelayMs: 50,
@@ -22,12 +19,10 @@ const WRITE_RETRIES: RetryLimits = {
 
 type Cancellation = { readonly deliveryId: string; readonly cancelled: string };
 
-/** Result of a claimed delivery: an attempt, or the reason for cancelling it. */
 export type AttemptResult = { readonly attempt: FinishedAttempt } | Cancellation;
 
 export type AttemptWriter = {
   add(result: AttemptResult): void;
-  /** Writes the rest. Gives up when the signal is aborted. */
   close(): Promise<void>;
 };
 
@@ -46,7 +41,6 @@ export const createAttemptWriter = (
   const closing = new AbortController();
   let running: Promise<void> | undefined;
 
-  /** Repeats a write of `count` outcomes until it succeeds, or the signal is aborted. */
   const untilWritten = (count: number, write: (nth: number) => Promise<void>): Promise<void> => {
     const logAndRetry = (error: unknown): boolean => {
       log.warn({ err: error, attempts: count }, 'recording attempts failed; retrying');
@@ -55,7 +49,7 @@ export const createAttemptWriter = (
     return retry(WRITE_RETRIES, logAndRetry, write, signal);
   };
 
-  /** Writes attempts. A repeated write finds those recorded whose answer was lost, so only the first one counts what it drops. */
+  /** A repeated write finds those recorded whose answer was lost, so only the first one counts what it drops. */
   const record = async (attempts: readonly FinishedAttempt[], nth: number): Promise<void> => {
     const dropped = await settle(pool, workerId, attempts);
     if (dropped.length === 0 || nth > 0) return;
@@ -69,7 +63,7 @@ export const createAttemptWriter = (
         await cancelDeliveries(client, [deliveryId], cancelled, clock.now());
     });
 
-  /** Writes a batch, each part of it until it succeeds. Logs what is left when the signal is aborted. */
+  /** Each part repeats until it succeeds. Logs what is left when the signal is aborted. */
   const write = async (batch: readonly AttemptResult[]): Promise<void> => {
     const attempts = batch.flatMap((one) => ('attempt' in one ? [one.attempt] : []));
     let left = batch.length;

@@ -7,22 +7,18 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import type { Worker } from './worker.ts';
 
-/**
- * FETCHED_MESSAGES: maximum messages fetched ahead, which are asked for when half of them are taken; one message holds one
- * delivery id or some dozens. IDS_PER_BATCH: number of ids after which a batch is full.
- */
+/** FETCHED_MESSAGES are fetched ahead, each with one delivery id or some dozens. IDS_PER_BATCH fill a batch. */
 const FETCHED_MESSAGES = 100;
 const IDS_PER_BATCH = 500;
-/** Batches claimed concurrently: one is read from Postgres while another is queued for sending. */
+/** One batch is read from Postgres while another is queued for sending. */
 const CONCURRENT_CLAIMS = 2;
-/** Duration of one pull request. A server that restarted without the stream is noticed within this time. */
+/** A server that restarted without the stream is noticed within this time. */
 const PULL_MS = 4_000;
 const RETRY_MS = 500;
 
-/** A message and its delivery ids. */
 type DueMessage = { readonly message: JsMsg; readonly ids: readonly string[] };
 
-/** UUIDs that Postgres can parse. Any other id would fail the whole batch, on each redelivery again. */
+/** Postgres cannot parse any other id, which would fail the whole batch on each redelivery. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const idsOf = (message: JsMsg): readonly string[] => {
@@ -35,10 +31,10 @@ const idsOf = (message: JsMsg): readonly string[] => {
   }
 };
 
-/** Messages that wait for a claim, by their sequence number in the stream: JetStream delivers those again that wait long. */
+/** By sequence number in the stream: JetStream redelivers messages that wait long. */
 type Arrived = Map<number, DueMessage>;
 
-/** Removes the oldest messages until they hold IDS_PER_BATCH ids. */
+/** Oldest first, until they hold IDS_PER_BATCH ids. */
 const takeBatch = (arrived: Arrived): readonly DueMessage[] => {
   const batch: DueMessage[] = [];
   let ids = 0;
@@ -52,10 +48,9 @@ const takeBatch = (arrived: Arrived): readonly DueMessage[] => {
 };
 
 /**
- * Consumes due delivery ids from JetStream and passes them to the worker. Messages are asked for only while the worker can
- * take more, and never more than there is room for: the library's own `consume` asks again for each message that arrives,
- * whether it is taken or not. A message is acknowledged once its deliveries are claimed. From then on the lease is in
- * Postgres, and the sweep finds the delivery if the worker dies. Returns when aborted.
+ * Asks for no more messages than there is room for: the library's own `consume` asks for one per arrival, taken or not.
+ * A message is acknowledged once its deliveries are claimed; then the lease is in Postgres, and the sweep takes over if
+ * the worker dies. Returns when aborted.
  */
 export const consumeDue = async (
   nats: Nats,
@@ -99,7 +94,6 @@ export const consumeDue = async (
   };
   signal.addEventListener('abort', stop, { once: true });
 
-  /** Fetches until aborted. Throws when the consumer is gone. */
   const fetchLoop = async (consumer: Consumer): Promise<void> => {
     while (!signal.aborted) {
       await worker.hasCapacity(signal);

@@ -4,19 +4,13 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { ensureConsumer } from '#platform/nats/durable-consumer.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 
-/**
- * Maximum unacknowledged messages of all processes: enough for a dozen that fetch ahead. A message is acknowledged as soon as
- * its deliveries are claimed.
- */
+/** Unacknowledged messages of all processes: enough for a dozen that fetch ahead. */
 const ACK_PENDING_MAX = 3_000;
-/** The same of earlier releases. */
+/** The limit that earlier releases chose. */
 const EARLIER_RELEASES_CHOSE = 10_000;
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
-/**
- * Creates the stream and the consumer if missing: on start, and after a NATS server lost its storage. An existing consumer keeps
- * its values, but not a limit that an earlier release chose.
- */
+/** Call also after NATS lost its storage. An existing consumer keeps its values, but not an earlier release's limit. */
 export const ensureDeliveryConsumer = async (
   nats: Pick<Nats, 'manager' | 'streamSettings'>,
 ): Promise<void> => {

@@ -11,13 +11,11 @@ import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { suspendFailingEndpoints } from './endpoints/suspend-failing-endpoints.ts';
 
-/** Kind of the lease. */
 const ROLE = 'delivery';
-/** Polling interval of the journal, for entries that are not yet published as events. */
+/** Journal entries that are not yet events are polled. */
 const RECORD_EVERY_MS = 200;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
-/** Interval at which signing secrets are deleted that no event names. */
 const FORGET_EVERY_MS = 60_000;
 
 export type LeaderTaskDependencies = {
@@ -28,14 +26,11 @@ export type LeaderTaskDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Notifies the workers of new deliveries. Best effort: their sweeps find each one that was lost. */
+  /** Best effort: the workers' sweeps find each lost delivery. */
   readonly publish: (deliveryIds: readonly string[]) => void;
 };
 
-/**
- * Repeats `work` until aborted. Runs again at once when it returns true, otherwise after `everyMs`. Logs errors and
- * retries.
- */
+/** Repeats at once when `work` returns true, else after `everyMs`. Logs errors. */
 const repeat = async (
   { log }: LeaderTaskDependencies,
   signal: AbortSignal,
@@ -80,9 +75,8 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
 };
 
 /**
- * Leader-only tasks: publish events, suspend failing endpoints, forget unused signing secrets, apply retention. Other
- * processes are standbys. Each transaction proves the lease; appends have an expected revision and derived ids. The deletion of
- * secrets does not prove it: it would be right in any process.
+ * Each transaction proves the lease; appends have an expected revision and derived ids. The deletion of secrets needs
+ * no proof: it would be right in any process.
  */
 export const runLeaderTasks = (dependencies: LeaderTaskDependencies): Promise<void> => {
   const { databaseUrl, log, signal } = dependencies;

@@ -27,7 +27,6 @@ import { tracedSend } from './traced-send.ts';
 import { openWorker } from './worker.ts';
 
 const POOL_CLIENTS = 6;
-/** Timeout of one SQL statement. The work behind it is retried. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 await runProcess('delivery', DeliverySettings, async ({ settings, resources, log, signal }) => {
@@ -50,11 +49,11 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
       secrets: await openSecretVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
     };
   });
-  // Retries without a limit and does not block the start: without NATS, sweeps of the tables find what is due.
+  // Does not block the start: without NATS, sweeps of the tables find due deliveries.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery', settings));
   nats.catch(() => undefined);
   resources.defer(async () => {
-    // A connection attempt that is still pending is abandoned: it ends with the process.
+    // A connection attempt that is still pending ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });

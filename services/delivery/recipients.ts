@@ -5,21 +5,15 @@ import { createShortReads } from '#platform/event-store/short-reads.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 
-/** Milliseconds in which the log must answer for a member that the read model does not have. */
 const LOG_ANSWER_MS = 2_000;
-/** SQLSTATE of a table that does not exist, as before the first start of a projector. */
 const UNDEFINED_TABLE = '42P01';
 
-/** Current e-mail addresses of members. */
 export type Recipients = {
-  /**
-   * Returns `null` when the member was erased or never had an address. Throws when the read model does not have the
-   * member and the log does not answer.
-   */
+  /** `null` when erased or without an address. Throws when the read model lacks the member and the log is silent. */
   emailOf(workspaceId: string, memberId: string): Promise<string | null>;
 };
 
-/** Returns the encrypted address of the read model; `null` when it does not have one. */
+/** Encrypted; `null` when the read model has none. */
 const findSealed = async (pool: Database, workspaceId: string, memberId: string): Promise<string | null> => {
   const query = async <Row>({ sql, values }: { sql: string; values: readonly unknown[] }) =>
     (await pool.query(sql, [...values])).rows as readonly Row[];
@@ -45,9 +39,8 @@ const readSealed = async (
 };
 
 /**
- * Opens the addresses of members. They are encrypted in the read model, and in the log for a member that the read model
- * lacks. Each is decrypted with the member's key right before sending: an erasure deletes the key before it replies, so
- * an erased member gets no e-mail from then on, however old the read model is.
+ * Decrypts an address with the member's key right before sending. An erasure deletes the key before it replies, so an
+ * erased member gets no e-mail, however old the read model is.
  */
 export const openRecipients = (eventStore: EventStore, pool: Database, vault: MemberVault): Recipients => {
   const log = createShortReads(LOG_ANSWER_MS);

@@ -1,9 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 
-/**
- * Backoff between attempts: ten attempts in all, the first at once, over slightly more than three days.
- */
+/** Ten attempts, the first at once, over slightly more than three days. */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -15,21 +13,14 @@ export const RETRY_DELAYS_MS = [
   20 * HOUR_MS,
   DAY_MS,
 ] as const;
-/**
- * Maximum random extra delay, as a share of the delay. Deliveries that failed together are then not retried
- * together.
- */
+/** Deliveries that failed together are then not retried together. */
 export const JITTER_MAX = 0.1;
 
 export type Next =
   | { readonly outcome: 'delivered' | 'failed'; readonly nextAttemptAt: null }
   | { readonly outcome: 'retrying'; readonly nextAttemptAt: Date };
 
-/**
- * Returns the outcome of an attempt and the time of the next one. `round` counts from 1 since the delivery was
- * queued or replayed. The receiver's `Retry-After` can postpone the next attempt, never advance it. `chance`: 0 to
- * 1.
- */
+/** `round`: from 1 since queued or replayed. `Retry-After` can only postpone the next attempt. `chance`: 0 to 1. */
 export const afterAttempt = (
   sent: Pick<SendOutcome, 'delivered' | 'terminal' | 'retry_after_ms'>,
   round: number,

@@ -11,10 +11,10 @@ import { reserveSendSlot } from '#application/delivery-outbox/rate-limit.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Recipients } from './recipients.ts';
 
-/** Maximum cached signing keys. A rotated secret is not used any more and drops out of the cache. */
+/** A rotated secret is not used any more and drops out of the cache. */
 const KEYS_MAX = 10_000;
 
-/** Result of an attempt: an outcome, or the reason for cancelling a delivery that has no recipient any more. */
+/** `cancelled`: the delivery has no recipient any more. */
 export type Sent = SendOutcome | { readonly cancelled: string };
 
 export type Send = (delivery: ClaimedDelivery) => Promise<Sent>;
@@ -27,19 +27,15 @@ export type SenderDependencies = {
   readonly chat: ChatChannel;
   readonly email: EmailChannel;
   readonly recipients: Recipients;
-  /** Returns the current signing secret of a workspace; `null` when it has none. */
   readonly signingSecret: (workspaceId: string) => Promise<string | null>;
-  /** Returns the chat address with this fingerprint; `null` when it was removed. */
+  /** `null` when the address with this fingerprint was removed. */
   readonly chatAddress: (workspaceId: string, alertId: string, fingerprint: string) => Promise<string | null>;
 };
 
 const payloadOf = ({ payload }: ClaimedDelivery): AlertPayload =>
   AlertPayload.parse(JSON.parse(payload.toString('utf8')));
 
-/**
- * Creates the function that sends a delivery once on its channel. Secrets and addresses are read right before
- * sending and not stored.
- */
+/** Secrets and addresses are read right before sending and not stored. */
 export const openSenders = (dependencies: SenderDependencies): Send => {
   const keys = new LRUCache<string, WebhookKeys>({ max: KEYS_MAX });
   const keysOf = (secret: string): WebhookKeys => {

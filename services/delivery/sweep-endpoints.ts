@@ -2,13 +2,10 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Worker } from './worker.ts';
 
-/**
- * Milliseconds between two sweeps. They find retries, deliveries whose lease expired, and ids that NATS lost or did not
- * carry because it is gone.
- */
+/** Sweeps find retries, expired leases, and ids that NATS lost. */
 const SWEEP_EVERY_MS = 1_000;
 
-/** Sweeps the due deliveries of all endpoints at intervals, until aborted. Logs errors and goes on. */
+/** Until aborted. Logs errors and goes on. */
 export const sweepEndpoints = async (worker: Worker, log: Log, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     try {

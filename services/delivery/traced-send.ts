@@ -3,7 +3,6 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Send } from './send.ts';
 
-/** Wraps `send` in a span of the trace that created the delivery. Returns `send` unchanged when tracing is off. */
 export const tracedSend = (pool: Database, send: Send): Send => {
   if (!isTracing()) return send;
   return async (delivery) => {

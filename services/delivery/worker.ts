@@ -30,13 +30,10 @@ import type { Send } from './send.ts';
 import { createAttemptWriter } from './attempt-writer.ts';
 import { createHeldEndpoints } from './endpoints/held-endpoints.ts';
 
-/** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
+/** Unfinished sends are repeated after their lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
 
-/**
- * Deliveries of one endpoint that may wait in its queue when many endpoints have more due; with few of them, as many as share
- * the load. The others follow in the endpoint's next turns.
- */
+/** Limit for an endpoint's queue when many endpoints have more due, so that they share the load. */
 const WAITING_AT_A_TURN = 64;
 
 const countByEndpoint = (deliveries: readonly ClaimedDelivery[]): ReadonlyMap<string, number> => {
@@ -48,37 +45,28 @@ const countByEndpoint = (deliveries: readonly ClaimedDelivery[]): ReadonlyMap<st
 export type WorkerOptions = {
   readonly pool: Database;
   readonly clock: Clock;
-  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
   readonly leaseClock?: Clock;
   readonly log: Log;
   readonly workerId: string;
   readonly send: Send;
-  /** Random source, 0 to 1, for the jitter of retries and pauses. */
   readonly chance: () => number;
 };
 
 export type Worker = {
-  /**
-   * Claims the due, unclaimed deliveries among these and queues them for sending. Resolves when claimed, not when
-   * sent.
-   */
+  /** Resolves when claimed, not when sent. Skips deliveries that are claimed or not due. */
   take(deliveryIds: readonly string[]): Promise<void>;
   /**
-   * Finds endpoints with due deliveries in the tables, and claims and queues deliveries of them in turn: of each as many as
-   * there are places, so that one with very many delays no other. Ends when each had one turn, or when the worker is full:
-   * further turns come as it sends. Returns how many were claimed.
+   * Each endpoint gets one turn, with as many deliveries as places, so that large backlogs delay no others. Ends early
+   * when the worker is full. Returns how many were claimed.
    */
   sweep(): Promise<number>;
-  /** Resolves when the worker can take more, or the signal is aborted. */
+  /** Resolves also when the signal is aborted. */
   hasCapacity(signal?: AbortSignal): Promise<void>;
-  /** Returns the endpoints with more due deliveries than this worker can queue. */
   overflowed(): readonly string[];
-  /** Resolves when everything taken is sent and recorded. */
   idle(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Creates a worker: sends deliveries within each endpoint's limits, and records the outcomes. */
 export const openWorker = ({
   pool,
   clock,
@@ -90,7 +78,7 @@ export const openWorker = ({
 }: WorkerOptions): Worker => {
   const leaseNow = (): Date | null => leaseClock?.now() ?? null;
   const ending = new AbortController();
-  /** Endpoint and time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
+  /** By delivery id, for deliveries claimed and not yet recorded. */
   const held = new Map<string, { readonly endpoint: string; readonly since: number }>();
   const heldEndpoints = createHeldEndpoints(pool, workerId);
   const released = createWakeSignal();
@@ -153,7 +141,7 @@ export const openWorker = ({
   });
   const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
 
-  /** Queues claimed deliveries. An endpoint whose places are used up is refilled once its queue is half empty. */
+  /** An endpoint whose places are used up is refilled once its queue is half empty. */
   const queueClaimed = async (
     { endpoints: taken, deliveries: claimed }: Claimed,
     placesAt: (endpoint: string) => number,
@@ -178,7 +166,7 @@ export const openWorker = ({
     queues.gaveBack(new Map([...more, ...refused].map((one) => [one.endpoint, one.workspaceId])));
   };
 
-  /** Claims of endpoints whose turn it is. Those with fewer due than places need no further turn. */
+  /** Endpoints with fewer due than places need no further turn. */
   const claimEndpoints = async (wanted: readonly EndpointPlaces[]): Promise<number> => {
     const claimed = await claimOfEndpoints(pool, claimant(), wanted);
     const counts = countByEndpoint(claimed.deliveries);
@@ -189,7 +177,6 @@ export const openWorker = ({
     return claimed.deliveries.length;
   };
 
-  /** Returns the endpoints whose turn it is, without those that were `served`. E-mails share the places for e-mail. */
   const nextTurns = (served: ReadonlySet<string>): readonly EndpointPlaces[] => {
     const most = Math.max(WAITING_AT_A_TURN, Math.floor(LOAD_MAX / Math.max(1, turns.size())));
     let emailPlaces = queues.emailPlaces();
@@ -203,14 +190,14 @@ export const openWorker = ({
     });
   };
 
-  /** True when endpoints may still wait for their turn, because the worker was full. */
+  /** Endpoints may still wait for their turn, because the worker was full. */
   let stoppedFull = false;
   let serving: Promise<number> | null = null;
-  /** True when the turns are to be served again after the present run, which may have served the endpoint already. */
+  /** The present run may have served an endpoint that was added since. */
   let serveAgain = false;
   const serveTurns = async (): Promise<number> => {
-    // Not before the caller has stored the promise, which is removed in the same step in which the last turn was looked for:
-    // an endpoint that is added later starts the next run.
+    // The caller must store the promise first. It is removed in the step that looks for the last turn, so an endpoint
+    // added later starts the next run.
     await Promise.resolve();
     const served = new Set<string>();
     stoppedFull = false;
@@ -230,10 +217,7 @@ export const openWorker = ({
       released.notify();
     }
   };
-  /**
-   * Serves endpoints in turn, until each has had one turn or the worker is full. So the caller does not wait for the end of a
-   * backlog. Returns how many deliveries were claimed.
-   */
+  /** One turn each, so that the caller does not wait for a backlog. Returns how many were claimed. */
   const serve = (): Promise<number> => {
     if (serving === null) {
       serveAgain = false;
@@ -241,9 +225,9 @@ export const openWorker = ({
     }
     return serving;
   };
-  /** Ends the present run, which may have served endpoints that were added since, and runs once more. */
+  /** Runs once more, because the present run may have served endpoints that were added since. */
   const serveAll = async (): Promise<number> => (await (serving ?? 0)) + (await serve());
-  /** Serves endpoints in turn, after the present run if there is one. An endpoint whose claim fails waits for the next sweep. */
+  /** After the present run. An endpoint whose claim fails waits for the next sweep. */
   const serveSoon = (): void => {
     if (serving !== null) {
       serveAgain = true;
@@ -275,7 +259,6 @@ export const openWorker = ({
     await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? otherPlaces(endpoint));
   };
 
-  /** Cursor of the sweep: the endpoint after which it continues. */
   let swept = '';
   const sweep = async (): Promise<number> => {
     let count = 0;
@@ -283,13 +266,12 @@ export const openWorker = ({
       const { endpoints, next } = await dueEndpoints(pool, claimant(), swept);
       for (const { endpoint, workspaceId } of endpoints) turns.add(endpoint, workspaceId);
       swept = next ?? '';
-      // Also while the worker is full, so that endpoints that are new wait for their turn like the others.
+      // Also while the worker is full, so that new endpoints wait for their turn like others.
       count += await serveAll();
     } while (swept !== '' && !isFull() && !ending.signal.aborted);
     return count;
   };
 
-  /** Releases deliveries that are queued and not being sent. */
   const giveBack = async (deliveryIds: readonly string[]): Promise<void> => {
     if (deliveryIds.length === 0) return;
     queues.drop(new Set(deliveryIds));

@@ -2,45 +2,29 @@ import type { ClaimedDelivery, EndpointPlaces } from '#application/delivery-outb
 import { EMAIL_LEASE, isEmailEndpoint } from '#application/delivery-outbox/target.ts';
 import { createEndpointPacing } from './endpoint-pacing.ts';
 
-/**
- * Maximum deliveries being sent at once by this process. Each endpoint has a small share of these slots, and a
- * failing one a smaller share, so an endpoint that hangs blocks only its own share.
- */
+/** An endpoint has a small share of these sends and a failing one a smaller, so one that hangs blocks only its own. */
 export const IN_FLIGHT_MAX = 512;
-/** Maximum retries among them. The remaining slots are reserved for first attempts. */
 export const RETRIES_IN_FLIGHT_MAX = 256;
-/** Maximum concurrent sends to one endpoint; of e-mail, of all workspaces together. */
+/** Per endpoint; for e-mail, of all workspaces together. */
 const IN_FLIGHT_OF = { webhook: 16, chat: 1, email: 4 } as const;
-/**
- * Maximum concurrent sends of one workspace, so that one with many receivers that hang cannot use up all slots. E-mail
- * does not count: it has a limit of its own.
- */
+/** A workspace with many receivers that hang cannot use up all slots. E-mail has a limit of its own. */
 export const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
-/**
- * Maximum queued deliveries per endpoint, and per failing endpoint. Further ones stay in Postgres until there is
- * capacity.
- */
+/** Queued deliveries. Further ones stay in Postgres. */
 export const WAITING_PER_ENDPOINT = 512;
 const WAITING_OF_FAILING = 16;
-/** Maximum queued e-mails of one workspace, and of all, so that a slow mail server does not fill the process. */
+/** Queued e-mails, limited so that a slow mail server does not fill the process. */
 export const WAITING_EMAILS_OF_WORKSPACE = 16;
 const WAITING_EMAILS_MAX = 512;
-/**
- * Maximum queued deliveries of one endpoint that count as load, so that an endpoint that hangs does not stop
- * fetching for the others.
- */
+/** Deliveries of an endpoint that count as load, so that one that hangs does not stop fetching for others. */
 const COUNTED_PER_ENDPOINT = 64;
-/** The same limit for all endpoints of a workspace. */
+/** Also limits all endpoints of a workspace. */
 const COUNTED_PER_WORKSPACE = 512;
-/**
- * LOAD_MAX: load at which no more deliveries are fetched. HELD_MAX: the same limit for all deliveries held, counted
- * or not.
- */
+/** LOAD_MAX: no more deliveries are fetched. HELD_MAX: the same for all deliveries held, counted or not. */
 export const LOAD_MAX = 1_536;
 export const HELD_MAX = 8_192;
-/** Share of an endpoint's places that is free at its turn: a claim of a few deliveries costs as much as one of hundreds. */
+/** A claim of a few deliveries costs as much as one of hundreds, so this share of places must be free. */
 const FREE_AT_TURN = 0.5;
-/** Blocked queues that are retried for each slot that becomes free. */
+/** Blocked queues retried for each free slot. */
 const BLOCKED_TRIED = 16;
 
 type EndpointQueue = {
@@ -49,55 +33,38 @@ type EndpointQueue = {
   readonly first: ClaimedDelivery[];
   readonly retries: ClaimedDelivery[];
   inFlight: number;
-  /**
-   * Queued deliveries at or below which `hasCapacity` is called, because more deliveries of this endpoint are due in
-   * Postgres; `null` when none are.
-   */
+  /** `hasCapacity` is called at or below this, because more deliveries are due in Postgres; `null` when none are. */
   refillAt: number | null;
   /** The set of blocked queues that it is in. */
   blockedIn: Set<EndpointQueue> | null;
-  /** Starts it when its pause has ended. */
   timer: NodeJS.Timeout | null;
 };
 
 export type EndpointQueueOptions = {
-  /**
-   * Sends once and records the outcome. Returns whether the delivery arrived, and `null` when nothing was sent. Never
-   * rejects.
-   */
+  /** Returns whether the delivery arrived; `null` when nothing was sent. Never rejects. */
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean | null>;
-  /** Called when the queue of an endpoint with more due deliveries is half empty. `workspaceId`: of its first delivery. */
+  /** The queue of an endpoint with more due deliveries is half empty. `workspaceId`: of its first delivery. */
   readonly hasCapacity: (endpoint: string, workspaceId: string) => void;
-  /** Random source, 0 to 1, for the jitter of pauses. */
   readonly chance: () => number;
 };
 
 export type EndpointQueues = {
-  /** Returns the places for further deliveries at each endpoint that has a queue. Claim no more than these. */
+  /** At each endpoint with a queue. Claim no more than these. */
   places(): readonly EndpointPlaces[];
   /**
-   * Returns the places at an endpoint whose turn it is, when no more than `most` may wait for it. 0 while its queue is more than
-   * half full; `hasCapacity` is called once it is not.
+   * 0 while more than half of the queue is full; `hasCapacity` is called once it is not. `most`: waiting deliveries.
    */
   placesAtTurn(endpoint: string, most: number): number;
-  /** Returns the places for e-mails, of all workspaces. */
   emailPlaces(): number;
   /** Returns the deliveries that were not accepted; release their claims, then call `gaveBack`. */
   offer(deliveries: readonly ClaimedDelivery[]): readonly ClaimedDelivery[];
-  /**
-   * Marks endpoints, with a workspace of each, that have more due deliveries in Postgres. `hasCapacity` is called once they
-   * can accept more.
-   */
+  /** `endpoints` with more due in Postgres, each with a workspace. `hasCapacity` follows once they can accept it. */
   gaveBack(endpoints: ReadonlyMap<string, string>): void;
-  /** Returns the number of queued deliveries that will be sent soon. */
   load(): number;
-  /** Returns the deliveries that are queued and not being sent. */
   waiting(): readonly ClaimedDelivery[];
-  /** Removes queued deliveries. */
   drop(deliveryIds: ReadonlySet<string>): void;
-  /** Returns the endpoints with more due deliveries than this process can queue. */
   overflowed(): readonly string[];
-  /** Stops sending. Resolves when the sends in flight have ended; queued deliveries stay unsent. */
+  /** Resolves when the sends in flight have ended; queued deliveries stay unsent. */
   close(): Promise<void>;
 };
 
@@ -105,7 +72,7 @@ const waitingCount = ({ first, retries }: EndpointQueue): number => first.length
 
 const isRetry = ({ attempts, attemptsBefore }: ClaimedDelivery): boolean => attempts > attemptsBefore;
 
-/** Returns the group with which a delivery shares a limit of concurrent sends: its workspace, or all e-mail. */
+/** Its workspace, or all e-mail, shares a limit of concurrent sends. */
 const groupOf = ({ target, workspaceId }: ClaimedDelivery): string =>
   target.channel === 'email' ? EMAIL_LEASE : workspaceId;
 
@@ -115,11 +82,10 @@ export const createEndpointQueues = ({
   chance,
 }: EndpointQueueOptions): EndpointQueues => {
   const queues = new Map<string, EndpointQueue>();
-  /** Queues that only need a free slot, in the order in which they became blocked. */
+  /** They only need a free slot. In the order in which they became blocked. */
   const blocked = new Set<EndpointQueue>();
-  /** Queues whose next delivery waits for its group, by group. */
+  /** By group: their next delivery waits for it. */
   const blockedByGroup = new Map<string, Set<EndpointQueue>>();
-  /** Concurrent sends by group. */
   const ofGroups = new Map<string, number>();
   let emailsWaiting = 0;
   /** Window and pause are those of webhooks: all e-mail shares one mail server, and a chat has a window of one. */
@@ -136,7 +102,6 @@ export const createEndpointQueues = ({
     target.channel === 'webhook' ? pacing.pauseOf(endpoint) : 0;
 
   const emailPlaces = (): number => WAITING_EMAILS_MAX - emailsWaiting;
-  /** Returns the deliveries that may wait for an endpoint. */
   const capacityOf = (endpoint: string): number => {
     if (pacing.isFailing(endpoint)) return WAITING_OF_FAILING;
     return isEmailEndpoint(endpoint) ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
@@ -146,7 +111,7 @@ export const createEndpointQueues = ({
     return isEmailEndpoint(endpoint) ? Math.min(places, emailPlaces()) : places;
   };
 
-  /** Returns the list that a queue sends from next. First attempts go before retries. */
+  /** First attempts go before retries. */
   const nextList = ({ first, retries }: EndpointQueue): ClaimedDelivery[] =>
     first.length > 0 || retriesInFlight >= RETRIES_IN_FLIGHT_MAX ? first : retries;
 
@@ -159,7 +124,6 @@ export const createEndpointQueues = ({
     else ofGroups.set(group, count);
   };
 
-  /** Removes and returns the next delivery of a queue that may send now. */
   const next = (queue: EndpointQueue): ClaimedDelivery | undefined => {
     if (closed || inFlight >= IN_FLIGHT_MAX) return undefined;
     const list = nextList(queue);
@@ -184,17 +148,14 @@ export const createEndpointQueues = ({
     inFlight -= 1;
     retriesInFlight -= retries;
     countOfGroup(group, -1);
-    // Starts the group's other queues first, because this queue would take the free place again.
+    // The group's other queues start first, because this queue would take the free place again.
     startBlocked(blockedByGroup.get(group), () => isGroupFull(group));
     start(queue);
     startBlocked(blocked, () => false);
     if (closed && inFlight === 0) idle.resolve();
   };
 
-  /**
-   * Starts blocked queues until there are no more places. One that still cannot send moves to the end of the set: without a
-   * bound this would not end.
-   */
+  /** A queue that still cannot send moves to the end of the set: without a bound this would not end. */
   const startBlocked = (queuesBlocked: Set<EndpointQueue> | undefined, isFull: () => boolean): void => {
     let tries = Math.min(BLOCKED_TRIED, queuesBlocked?.size ?? 0);
     for (const queue of queuesBlocked ?? []) {
@@ -204,7 +165,7 @@ export const createEndpointQueues = ({
     }
   };
 
-  /** Returns the set in which a queue waits to be started; `null` when its own sends or the end of its pause start it. */
+  /** `null` when its own sends or the end of its pause start the queue. */
   const blockedSetOf = (queue: EndpointQueue): Set<EndpointQueue> | null => {
     const head = nextList(queue)[0];
     const pauseMs = head === undefined ? 0 : pauseOf(head);

@@ -1,32 +1,22 @@
 import type { EndpointPlaces } from '#application/delivery-outbox/claim.ts';
 
-/** Maximum endpoints that wait for their turn in one process. Further ones are found by a later sweep. */
 const ENDPOINTS_WAITING_MAX = 10_000;
 
-/**
- * Endpoints with due deliveries that wait for their turn: workspaces in turn, and of each workspace the endpoint that was
- * served least recently.
- */
+/** Due endpoints that wait: workspaces in turn, and in each the endpoint served least recently. */
 export type EndpointTurns = {
-  /** Adds an endpoint behind the others, unless it waits already or too many do. */
+  /** Behind the others, unless it waits already or too many do. */
   add(endpoint: string, workspaceId: string): void;
-  /**
-   * Returns the next endpoints with their places, and moves them behind the others. Skips those without places. Together
-   * they have at most `room` places.
-   */
+  /** Moves these endpoints behind the others. Skips those without places. At most `room` places together. */
   next(room: number, placesAt: (endpoint: string) => number): readonly EndpointPlaces[];
-  /** Removes an endpoint that has nothing more due. */
   remove(endpoint: string): void;
-  /** Returns the number of endpoints that wait. */
   size(): number;
 };
 
 export const createEndpointTurns = (): EndpointTurns => {
-  /** Endpoints by workspace, both in the order of their turns. */
   const waiting = new Map<string, Set<string>>();
   const workspaceOf = new Map<string, string>();
 
-  /** Returns the first endpoint of a workspace that has places and was not chosen. */
+  /** Has places and was not chosen yet. */
   const firstOf = (
     endpoints: ReadonlySet<string>,
     chosen: ReadonlyMap<string, number>,

@@ -6,20 +6,21 @@ import {
 } from '#application/delivery-outbox/endpoint-leases.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Milliseconds for which endpoints without deliveries are gathered, so that one statement releases many. */
+/** Gathers releases, so that one statement has many. */
 const GATHER_MS = 20;
 
 type HeldEndpoint = { epoch: string; deliveries: number };
 
-/** The endpoints that one worker has leased. A lease is kept while the worker holds deliveries of the endpoint. */
 export type HeldEndpoints = {
-  /** Notes the leases of a claim. Call `add` for its deliveries, then `releaseEmpty`. */
+  /** Call `add` for the claim's deliveries, then `releaseEmpty`. */
   taken(leases: readonly EndpointLease[]): void;
   add(endpoint: string): void;
   remove(endpoint: string): void;
-  /** Releases the endpoints without deliveries, soon. */
+  /** Releases endpoints without deliveries, soon. */
   releaseEmpty(): void;
-  /** Extends all leases. `leaseNow`: `null` for the clock of Postgres. Returns the endpoints that another worker has taken, because this one was stopped for too long. */
+  /**
+   * `leaseNow`: `null` for the clock of Postgres. Returns endpoints that another worker took while this was stopped.
+   */
   extend(leaseNow: Date | null): Promise<ReadonlySet<string>>;
   /** Resolves when every endpoint without deliveries is released. */
   released(): Promise<void>;
@@ -28,7 +29,7 @@ export type HeldEndpoints = {
 /** A release that fails is left to the end of the lease. */
 export const createHeldEndpoints = (pool: Database, workerId: string): HeldEndpoints => {
   const leased = new Map<string, HeldEndpoint>();
-  /** Endpoints whose last delivery has left, since the last release. */
+  /** Their last delivery has left since the last release. */
   let emptied = new Set<string>();
   let releasing: Promise<void> | undefined;
 

@@ -26,7 +26,7 @@ export type SuspensionDependencies = {
   readonly log: Log;
 };
 
-/** Derives the notice's id from the suspension, so that repeated runs create one notice. */
+/** From the suspension, so that repeated runs create one notice. */
 const noticeIdOf = ({ alertId, channel, since }: FailingEndpoint): string =>
   derivedId('suspension notice', `${alertId}|${channel}|${since.toISOString()}`);
 
@@ -82,8 +82,7 @@ const suspend = async (
     metadata,
     commandId,
   });
-  // Compares with the log, so that the suspension completes even if the process that appended it crashed before the
-  // rest. No notice is sent for a channel that was disabled or removed meanwhile.
+  // The log decides, so that a suspension completes after a crash. A channel disabled meanwhile gets no notice.
   const isOurs = state?.status === 'present' && state.suspended[channel]?.failing_since === failing_since;
   return inTransaction(pool, async (client) => {
     await closeFailureStreak(client, failing, isOurs ? at : null);
@@ -94,10 +93,7 @@ const suspend = async (
   });
 };
 
-/**
- * Suspends channels that failed for five days without a success: appends the event, cancels their pending
- * deliveries and queues one notice to the rule's creator. Returns the ids of the notices, to be published.
- */
+/** Cancels pending deliveries and queues a notice to the rule's creator. Returns the notices' ids, to be published. */
 export const suspendFailingEndpoints = async (
   dependencies: SuspensionDependencies,
 ): Promise<readonly string[]> => {
