@@ -2,7 +2,7 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
-/** Removes unfinished deliveries from the lease queue, or from those held back, and records the cancellation. */
+/** Also records the cancellation. */
 const CANCEL_NAMED = `
   with queued as (
     delete from delivery.due where delivery_id = any($3::uuid[]) returning delivery_id, attempts
@@ -16,7 +16,6 @@ const CANCEL_NAMED = `
   insert into delivery.journal (delivery_id, type, at, attempt, reason)
   select delivery_id, 'DeliveryCancelled', $2, attempts, $1 from moved
   returning delivery_id`;
-/** Cancels the unfinished ones of these deliveries. `reason` is a sentence. Returns how many were cancelled. */
 export const cancelDeliveries = async (
   client: Transaction,
   deliveryIds: readonly string[],
@@ -27,18 +26,16 @@ export const cancelDeliveries = async (
   return rowCount ?? 0;
 };
 
-/** Maximum deliveries of a rule that one statement changes. The server ends a statement that takes long. */
 const DELIVERIES_PER_PAGE = 5_000;
 
 /**
- * Pages of a rule's deliveries that a call changes. `all_but_last`: one page, and only while there is more than one. A caller
- * that commits each page on its own leaves the last one to the transaction that ends its work. `one`: one page.
+ * `all_but_last`: one page, while there are more, so that a caller that commits pages alone leaves the last to its
+ * final transaction. `one`: one page.
  */
 export type Pages = 'all_but_last' | 'one';
 
 type Page = { readonly ids: readonly string[]; readonly isMore: boolean };
 
-/** Selects one page of delivery ids, and one more. `$1` is the rule. */
 const readPage = async (
   client: Transaction,
   pages: Pages,
@@ -53,7 +50,6 @@ const readPage = async (
   return { ids: rows.slice(0, DELIVERIES_PER_PAGE).map(({ delivery_id }) => delivery_id), isMore };
 };
 
-/** Unfinished deliveries of a rule. */
 const WAITING = `
   select w.delivery_id from (
     select delivery_id, endpoint from delivery.due where alert_id = $1
@@ -61,10 +57,7 @@ const WAITING = `
     select delivery_id, endpoint from delivery.held where alert_id = $1
   ) w join delivery.delivery d using (delivery_id)`;
 
-/**
- * Cancels a page of the unfinished deliveries of a rule on these channels, except notices (messages of the service about the
- * rule). Returns whether there are more.
- */
+/** Returns whether there are more. Notices, messages of the service about the rule, stay. */
 export const cancelPageOfAlert = async (
   client: Transaction,
   pages: Pages,
@@ -78,10 +71,9 @@ export const cancelPageOfAlert = async (
   return isMore;
 };
 
-/** An alert rule, and its workspace. */
 type RuleOfWorkspace = { readonly workspaceId: string; readonly alertId: string };
 
-/** Changes the target of a page of a rule's unfinished deliveries on the target's channel. Returns whether there are more. */
+/** Returns whether there are more. */
 export const retargetPageOfAlert = async (
   client: Transaction,
   pages: Pages,
@@ -107,9 +99,8 @@ export const retargetPageOfAlert = async (
 };
 
 /**
- * Deletes a page of the deliveries of a deleted rule, and with the last of them what else is stored about it. Rows of `due` go
- * first: a concurrent writer of an attempt has either committed by then, or finds no row to update and records nothing.
- * Returns whether there are more.
+ * The last page also deletes what else is stored about the rule. Rows of `due` go first: a concurrent attempt has
+ * committed, or finds no row and records nothing. Returns whether there are more.
  */
 export const deletePageOfAlert = async (
   client: Transaction,
@@ -130,12 +121,10 @@ export const deletePageOfAlert = async (
   return isMore;
 };
 
-/** Runs a page of work until there are no more. */
 const toTheEnd = async (page: () => Promise<boolean>): Promise<void> => {
   for (let isMore = true; isMore; ) isMore = await page();
 };
 
-/** Cancels the unfinished deliveries of a rule on these channels, except notices, in one transaction. */
 export const cancelDeliveriesOfAlert = (
   client: Transaction,
   alertId: string,
@@ -144,13 +133,11 @@ export const cancelDeliveriesOfAlert = (
   at: Date,
 ): Promise<void> => toTheEnd(() => cancelPageOfAlert(client, 'one', { alertId, channels }, reason, at));
 
-/** Changes the target of a rule's unfinished deliveries on the target's channel, in one transaction. */
 export const retargetDeliveriesOfAlert = (
   client: Transaction,
   rule: RuleOfWorkspace,
   target: DeliveryTarget,
 ): Promise<void> => toTheEnd(() => retargetPageOfAlert(client, 'one', rule, target));
 
-/** Deletes all deliveries of a deleted rule, in one transaction. */
 export const deleteDeliveriesOfAlert = (client: Transaction, alertId: string): Promise<void> =>
   toTheEnd(() => deletePageOfAlert(client, 'one', alertId));

@@ -4,28 +4,24 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
 import { type DeliveryTarget, EMAIL_LEASE, leaseKeySql, readTarget } from './target.ts';
 
-/** A delivery that a worker holds the lease of, with everything needed to send it. */
 export type ClaimedDelivery = {
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
   readonly kind: DeliveryKind;
   readonly endpoint: string;
-  /** Attempts made, across replays. */
+  /** Across replays. */
   readonly attempts: number;
-  /** Attempts made before the last replay. */
+  /** Before the last replay. */
   readonly attemptsBefore: number;
   readonly target: DeliveryTarget;
-  /** The exact bytes that are signed and sent. */
   readonly payload: Buffer;
 };
 
-/** Lease of a claim in milliseconds. When it expires, the worker counts as crashed and others may claim. */
+/** After it, the worker counts as crashed and others may claim. */
 export const CLAIM_LEASE_MS = 15_000;
-/** Interval in milliseconds at which a worker renews its leases; several times per lease. */
 export const CLAIM_EXTEND_MS = 4_000;
 
-/** Endpoints that a worker leased, and the deliveries that it claimed of them. An endpoint may have none. */
 export type Claimed = {
   readonly endpoints: readonly EndpointLease[];
   readonly deliveries: readonly ClaimedDelivery[];
@@ -48,10 +44,10 @@ type Row = {
 
 type LeasedRow = { readonly lease: string; readonly epoch: string } & (Row | { readonly delivery_id: null });
 
-/** An endpoint, and the number of deliveries that the worker has places for. */
+/** The worker has places for this many deliveries. */
 export type EndpointPlaces = { readonly endpoint: string; readonly places: number };
 
-/** Rows that are due and that no worker holds. `leaseNow`: SQL of the time of leases. */
+/** `leaseNow`: SQL of the time of leases. */
 const isFreeSql = (leaseNow: string): string =>
   `u.next_attempt_at <= $3 and (u.taken_until is null or u.taken_until <= ${leaseNow})`;
 const takeSql = (leaseNow: string): string => `
@@ -66,10 +62,7 @@ const TAKEN_WITH_CONTENT = `
   from leased
   left join (taken join delivery.delivery d using (delivery_id)) on ${leaseKeySql('taken.endpoint')} = leased.endpoint`;
 
-/**
- * Claims deliveries by id, of endpoints that no other worker holds. Places at endpoints that are not listed: `$6`, and for
- * e-mail `$7`.
- */
+/** Places at endpoints that are not listed: `$6`, and for e-mail `$7`. */
 const CLAIM = `
   with room as (
     select * from unnest($4::text[], $5::int[]) as l (endpoint, places)
@@ -84,7 +77,6 @@ const CLAIM = `
   ), taken as (${takeSql(leaseTimeSql('$8'))})
   ${TAKEN_WITH_CONTENT}`;
 
-/** Claims the oldest due deliveries of each endpoint that no other worker holds. */
 const CLAIM_OF_ENDPOINTS = `
   with room as (
     select * from unnest($1::text[], $4::int[]) as l (endpoint, places)
@@ -111,16 +103,12 @@ const claimedOf = (row: Row): ClaimedDelivery => ({
   payload: Buffer.from(row.payload, 'utf8'),
 });
 
-/** A worker, and what it reports. */
 export type Claimant = {
   readonly workerId: string;
   readonly now: Date;
-  /** Time of leases; `null` for the clock of Postgres. Tests set it. */
+  /** `null` for the clock of Postgres. Tests set it. */
   readonly leaseNow: Date | null;
-  /**
-   * Called for a delivery that cannot be parsed, for example after a rollback to an older version. It must not block the
-   * rest, and is due again when its lease expires.
-   */
+  /** A delivery that cannot be parsed must not block the rest. It is due again when its lease expires. */
   readonly unreadable: (deliveryId: string, error: unknown) => void;
 };
 
@@ -140,9 +128,8 @@ const readClaimed = (rows: readonly LeasedRow[], { unreadable }: Claimant): Clai
 });
 
 /**
- * Claims the deliveries that are due and not leased to another worker, up to the places at each endpoint. The others are
- * finished, postponed, being sent, or stay due. Those of an endpoint of another worker stay due: its sweep finds them.
- * `otherPlaces`, `otherEmailPlaces`: places at endpoints that `wanted` does not list.
+ * Claims up to the places at each endpoint. Deliveries of another worker's endpoint stay due: its sweep finds them.
+ * `otherPlaces`, `otherEmailPlaces`: at endpoints that `wanted` does not list.
  */
 export const claim = async (
   pool: Database,
@@ -175,7 +162,6 @@ export const claim = async (
   return readClaimed(rows, claimant);
 };
 
-/** Claims the oldest due deliveries of each of these endpoints, up to its places. */
 export const claimOfEndpoints = async (
   pool: Database,
   claimant: Claimant,
@@ -196,7 +182,7 @@ export const claimOfEndpoints = async (
   return readClaimed(rows, claimant);
 };
 
-/** Renews leases. Returns the ids that this worker still holds: the others were cancelled or claimed by another. */
+/** Returns the ids still held: others were cancelled or claimed by another worker. */
 export const extendClaims = async (
   pool: Database,
   workerId: string,
@@ -213,7 +199,7 @@ export const extendClaims = async (
   return new Set(rows.map(({ delivery_id }) => delivery_id));
 };
 
-/** True while the worker holds the claim of a delivery, which no other worker can take before the end of the transaction. */
+/** Until the end of the transaction, no other worker can claim the delivery. */
 export const holdsClaim = async (
   client: Transaction,
   workerId: string,
@@ -226,14 +212,11 @@ export const holdsClaim = async (
   return rowCount === 1;
 };
 
-/**
- * Shortest and longest milliseconds until a delivery is tried again that failed for an internal reason, such as a slow server or a
- * secret that cannot be read.
- */
+/** Limits of the pause after an internal failure, such as a slow server or an unreadable secret. */
 const PUT_OFF_MIN_MS = 1_000;
 const PUT_OFF_MAX_MS = 60_000;
 
-/** Releases a claim without an attempt. Any worker can claim the delivery once it has been due for twice as long, within the limits. */
+/** No attempt was made. The pause is twice the time that the delivery has been due, within the limits. */
 export const putOffClaim = async (
   pool: Database,
   workerId: string,
@@ -249,7 +232,6 @@ export const putOffClaim = async (
   );
 };
 
-/** Releases claims without an attempt. The deliveries stay due. */
 export const releaseClaims = async (
   pool: Database,
   workerId: string,

@@ -1,19 +1,13 @@
 import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum endpoints read by one statement. */
 const ENDPOINTS_PER_PAGE = 500;
 
-/** An endpoint with due deliveries, and the workspace of one of them. */
 export type DueEndpoint = { readonly endpoint: string; readonly workspaceId: string };
 
-/** Endpoints with due deliveries among those of one page. `next`: cursor of the next page, `null` after the last one. */
 export type DueEndpoints = { readonly endpoints: readonly DueEndpoint[]; readonly next: string | null };
 
-/**
- * Steps from endpoint to endpoint by the index, and looks for one due delivery of each. So an endpoint with very many due
- * deliveries costs as much as one with few.
- */
+/** Steps from endpoint to endpoint by the index, so that one with very many costs as much as one with few. */
 const DUE_ENDPOINTS = `
   with recursive step (endpoint, n) as (
     (select u.endpoint, 1 from delivery.due u where u.endpoint > $1 order by u.endpoint limit 1)
@@ -31,10 +25,7 @@ const DUE_ENDPOINTS = `
   from step s where s.endpoint is not null
   order by s.endpoint`;
 
-/**
- * Returns endpoints with deliveries that are due and not claimed: those of one page after the cursor, `''` for the first.
- * `leaseNow`: the time of leases; `null` for the clock of Postgres.
- */
+/** One page after the cursor, `''` for the first. `leaseNow`: `null` for the clock of Postgres. */
 export const dueEndpoints = async (
   pool: Database,
   { now, leaseNow }: { readonly now: Date; readonly leaseNow: Date | null },

@@ -3,23 +3,19 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { EMAIL_LEASE } from './target.ts';
 
 /**
- * Leases on endpoints. Only the worker that holds one claims deliveries of that endpoint, so the limits of an endpoint hold
- * over all processes. All endpoints of e-mail have one lease (`leaseKeyOf`). Each take raises the epoch: a release that names an older one does nothing. They are rows of their own,
- * not of `run.lease`, because a claim takes the leases of hundreds of endpoints in its own statement.
+ * Only the holder claims an endpoint's deliveries, so its limits hold over all processes. All e-mail has one lease
+ * (`leaseKeyOf`). Each take raises the epoch, and a release of an older one does nothing. Not in `run.lease`: a claim
+ * takes hundreds in its own statement.
  */
 
-/**
- * Milliseconds until the endpoint of a worker that crashed is free. Never shorter than the lease of a claim: it must outlast
- * the claims that were made under it.
- */
+/** A crashed worker's endpoint is free after this. Must outlast the claims made under it. */
 export const ENDPOINT_LEASE_MS = 15_000;
 
-/** A lease that a worker holds. `endpoint`: the key of the lease. */
 export type EndpointLease = { readonly endpoint: string; readonly epoch: string };
 
 /**
- * Common table expression `leased`: leases the endpoints that no other worker holds, and returns their epochs. `$2` is
- * the worker. `now`: SQL of the time of leases. `endpoints`: a query of the keys of their leases, each once. Rows are locked in the order of the endpoints.
+ * CTE `leased`: endpoints that no other worker holds, with epochs. `$2`: the worker. `endpoints`: a query of distinct
+ * lease keys. Locks rows in the order of the endpoints.
  */
 export const leaseEndpointsSql = (endpoints: string, now: string): string => `
   leased as (
@@ -43,7 +39,7 @@ const EXTEND = `
   from own where l.endpoint = own.endpoint
   returning l.endpoint`;
 
-/** Extends the leases that a worker still holds, and returns their endpoints: the others were taken by another worker. */
+/** Returns the endpoints still held; another worker has taken the others. */
 export const extendEndpointLeases = async (
   pool: Database,
   workerId: string,
@@ -66,7 +62,7 @@ const RELEASE = `
   )
   update delivery.endpoint_lease l set owner = null, until = null from own where l.endpoint = own.endpoint`;
 
-/** Releases endpoints, unless the worker has taken them again since. */
+/** An endpoint that the worker has taken again stays. */
 export const releaseEndpointLeases = async (
   pool: Database,
   workerId: string,
@@ -79,10 +75,9 @@ export const releaseEndpointLeases = async (
   });
 };
 
-/** Maximum leases deleted per call. */
 const LEASES_PER_TRIM = 5_000;
 
-/** Deletes the rows of endpoints that no worker holds and that have nothing due, except the one of e-mail. Returns how many. */
+/** Keeps the row of e-mail, and rows with a holder or due deliveries. Returns how many were deleted. */
 export const deleteUnusedLeases = async (pool: Database): Promise<number> => {
   const { rowCount } = await pool.query(
     `delete from delivery.endpoint_lease where endpoint in (

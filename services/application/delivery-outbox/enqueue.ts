@@ -3,23 +3,22 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
-/** Maximum deliveries per statement. Callers may pass any number. */
+/** Callers may pass any number. */
 const ROWS_PER_STATEMENT = 1_000;
 
 export type NewDelivery = {
-  /** Idempotency key: derived from the match, so the same match is always the same delivery. */
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
   readonly kind: DeliveryKind;
   readonly target: DeliveryTarget;
-  /** Serialised once, when enqueued. Every attempt signs and sends the same bytes. */
+  /** Serialised once, so that every attempt signs and sends the same bytes. */
   readonly payload: AlertPayload;
   readonly queuedAt: string;
 };
 
 const NOT_ASCII = /[\u0080-\uffff]/g;
-/** Serialises to ASCII-only JSON: identical bytes in every encoding, and half the work to read for sending. */
+/** ASCII-only: identical bytes in every encoding, and half the work to read for sending. */
 const asciiJson = (payload: AlertPayload): string =>
   JSON.stringify(payload).replace(
     NOT_ASCII,
@@ -27,20 +26,14 @@ const asciiJson = (payload: AlertPayload): string =>
   );
 
 /**
- * Adds deliveries to the outbox, due now, in the caller's transaction. Existing deliveries stay unchanged.
- * `DeliveryQueued` events are published from the journal later.
- *
- * @returns the ids of the new deliveries; pass them to `notifyDue` after the commit.
+ * Due now. Existing deliveries stay unchanged. Returns the ids of new ones; pass them to `notifyDue` after the commit.
  */
 export const enqueue = (
   client: Transaction,
   deliveries: readonly NewDelivery[],
 ): Promise<readonly string[]> => insert(client, { name: 'enqueue deliveries', text: ENQUEUE }, deliveries);
 
-/**
- * Adds deliveries that are not due: `merging/` sends them later, as one. `DeliveryQueued` events are published, so that
- * they are in the log.
- */
+/** Not due: `merging/` sends these later, as one. Their `DeliveryQueued` events are in the log. */
 export const holdBack = async (client: Transaction, deliveries: readonly NewDelivery[]): Promise<void> => {
   await insert(client, { name: 'hold deliveries back', text: HOLD_BACK }, deliveries);
 };
@@ -59,7 +52,6 @@ const insert = async (
   return added;
 };
 
-/** Adds rows to `delivery` and `journal`. `put` adds them to another table. */
 const insertSql = (put: string): string => `
   with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],

@@ -2,13 +2,11 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Milliseconds of failures without a success after which an endpoint is suspended: five days. */
+/** Failures for this long without a success suspend an endpoint. */
 export const FAILING_LIMIT_MS = 5 * DAY_MS;
 
-/** Reason recorded when the pending deliveries of a suspended endpoint are cancelled. */
 export const SUSPENDED = 'The channel was suspended, because everything sent on it for five days failed.';
 
-/** An endpoint of a rule, with the start of its failure streak. */
 export type FailingEndpoint = {
   readonly alertId: string;
   readonly workspaceId: string;
@@ -16,7 +14,7 @@ export type FailingEndpoint = {
   readonly since: Date;
 };
 
-/** Returns endpoints to suspend: their failure streak, from first to last attempt, has reached the limit. */
+/** The failure streak, from first to last attempt, has reached the limit. */
 export const findEndpointsToSuspend = async (
   pool: Database,
   limit: number,
@@ -39,10 +37,7 @@ export const findEndpointsToSuspend = async (
   }));
 };
 
-/**
- * Closes the failure streak of an endpoint. `at`: time of the suspension; `null` when there was nothing to suspend,
- * which deletes the streak.
- */
+/** `at`: time of the suspension; `null` when there was nothing to suspend, which deletes the streak. */
 export const closeFailureStreak = async (
   client: Transaction,
   { alertId, channel }: FailingEndpoint,
@@ -56,7 +51,7 @@ export const closeFailureStreak = async (
   );
 };
 
-/** Resets the failure streaks of channels: after a new address or a pause of the rule, the five days start again. */
+/** After a new address or a pause of the rule, the five days start again. */
 export const resetFailureStreaks = async (
   client: Transaction,
   alertId: string,

@@ -3,18 +3,12 @@ import { DELIVERIES_DUE, type DeliveriesDue, DUE_IDS_MAX } from '#contracts/mess
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Maximum published messages that wait for the acknowledgement of the server. */
 const IN_FLIGHT_MAX = 500;
-/** Maximum calls of a notifier that wait for NATS. Further ids are left to the sweep, so that nothing piles up. */
+/** Further ids are left to the sweep, so that nothing piles up. */
 const CALLS_MAX = 16;
-/** Milliseconds to wait for an acknowledgement. */
 const PUBLISH_TIMEOUT_MS = 5_000;
 
-/**
- * Publishes the ids of due deliveries to the queue of the delivery process. Call it after the commit. A lost message
- * only causes a delay: the sweep of the delivery process publishes everything due in Postgres again. Rejects when the
- * queue did not accept a message.
- */
+/** Call after the commit. The sweep publishes lost messages again. Rejects when the queue did not accept a message. */
 export const notifyDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
   for (const some of chunk(chunk(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {
     await Promise.all(
@@ -26,10 +20,7 @@ export const notifyDue = async (nats: Nats, deliveryIds: readonly string[]): Pro
   }
 };
 
-/**
- * Creates a function that notifies the delivery process, and neither waits nor throws. Ids are dropped while NATS is not
- * connected or does not answer: the sweep finds the deliveries.
- */
+/** The notifier neither waits nor throws. While NATS is away it drops ids: the sweep finds the deliveries. */
 export const createDueNotifier = (
   nats: Promise<Nats>,
   log: Log,

@@ -1,9 +1,6 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
-/**
- * Reserves the next send slot of a rate-limited endpoint, across all workers. `intervalMs`: minimum milliseconds
- * between two messages. Returns the wait in ms.
- */
+/** Across all workers. `intervalMs`: between two messages. Returns the wait in ms. */
 export const reserveSendSlot = async (
   pool: Database,
   endpoint: string,

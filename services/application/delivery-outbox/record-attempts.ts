@@ -2,13 +2,12 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** A finished attempt, its outcome, and the time of the next attempt. */
 export type FinishedAttempt = {
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
   readonly channel: AlertChannel;
-  /** Counts from 1, across replays. */
+  /** From 1, across replays. */
   readonly attempt: number;
   readonly attemptedAt: string;
   readonly outcome: 'delivered' | 'retrying' | 'failed';
@@ -17,7 +16,7 @@ export type FinishedAttempt = {
   readonly sent: SendOutcome;
 };
 
-/** The attempts as a common table expression. Absent JSON fields become null. */
+/** Absent JSON fields become null. */
 const ATTEMPTS = `
   batch as (
     select * from json_to_recordset($1::json) as g (delivery_id uuid, attempt integer, at timestamptz, outcome text,
@@ -32,14 +31,13 @@ const INSERT_ENTRIES = `
   from batch`;
 
 /**
- * Rows of the lease queue whose attempts may be recorded. The attempt count is one less (optimistic lock), so an attempt is
- * recorded only once. The worker `$2` holds the claim; a worker that was stopped for too long has lost it, and another may be
- * sending. A delivery that arrived ends all the same: sending it again is of no use.
+ * Records an attempt once (optimistic lock on the count), and only for the holder of the claim: another may be sending.
+ * A delivery that arrived ends all the same.
  */
 const IS_OWN = `u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1
   and (u.taken_by = $2 or g.outcome = 'delivered')`;
 
-/** Records attempts: the lease queue, the journal and the failure streaks, in one statement to save round trips. */
+/** Lease queue, journal and failure streaks in one statement, to save round trips. */
 const RECORD_ATTEMPTS = `
   with ${ATTEMPTS}, ended as (
     delete from delivery.due u using batch g
@@ -69,7 +67,7 @@ const RECORD_ATTEMPTS = `
   ${INSERT_ENTRIES} join moved using (delivery_id) order by at
   returning delivery_id`;
 
-/** Records successful attempts of deliveries that were cancelled during the attempt. Failed ones stay cancelled. */
+/** The delivery arrived although it was cancelled meanwhile. Failed ones stay cancelled. */
 const RECORD_DELIVERED_AFTER_CANCEL = `
   with ${ATTEMPTS}
   ${INSERT_ENTRIES}
@@ -81,11 +79,9 @@ const RECORD_DELIVERED_AFTER_CANCEL = `
       where j.delivery_id = batch.delivery_id order by j.seq desc limit 1)
   returning delivery_id`;
 
-/** Rounds to hundredths of a millisecond: microseconds are noise, and digits cost transfer and storage. */
 const rounded = (ms: number | null): number | undefined =>
   ms === null ? undefined : Math.round(ms * 100) / 100;
 
-/** Converts an attempt to a JSON row. Null fields are left out, because most attempts have few values. */
 const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent }: FinishedAttempt) => ({
   delivery_id: deliveryId,
   attempt,
@@ -105,10 +101,7 @@ const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent 
 
 const keyOf = ({ alertId, channel }: FinishedAttempt): string => `${alertId} ${channel}`;
 
-/**
- * Groups the endpoints of a batch. A success resets the failure streak of an endpoint; a failure starts one if none
- * is running, unless its attempt is not recorded.
- */
+/** A success resets an endpoint's failure streak; a recorded failure starts one if none runs. */
 const healthOf = (attempts: readonly FinishedAttempt[]) => {
   const healthy = new Map<string, FinishedAttempt>();
   const failing: FinishedAttempt[] = [];
@@ -126,12 +119,7 @@ const healthOf = (attempts: readonly FinishedAttempt[]) => {
 
 type Recorded = { readonly delivery_id: string };
 
-/**
- * Records the attempts of a worker and their consequences in one atomic statement. A second statement runs only for
- * deliveries that were cancelled meanwhile. Idempotent: a repeated attempt is recorded only once.
- *
- * @returns the ids of the attempts that were not recorded: the worker has lost the claim, or they were recorded before.
- */
+/** Atomic and idempotent. Returns attempts not recorded: the claim is lost, or they were recorded before. */
 export const settle = async (
   pool: Database,
   workerId: string,

@@ -16,10 +16,8 @@ const REPLAY = `
   returning delivery_id`;
 
 /**
- * Starts a new round of attempts for finished deliveries, with the same bytes and the same id. Deliveries that are
- * still due stay unchanged.
- *
- * @returns the ids of the replayed deliveries; pass them to `notifyDue` after the commit.
+ * With the same bytes and ids. Returns the ids of finished deliveries sent again; pass them to `notifyDue` after the
+ * commit.
  */
 export const replayDeliveries = async (
   client: Transaction,
@@ -30,7 +28,6 @@ export const replayDeliveries = async (
   return rows.map(({ delivery_id }) => delivery_id);
 };
 
-/** Sets the targets of deliveries before a replay: their rule may have changed since they were sent. */
 export const updateDeliveryTargets = async (
   client: Transaction,
   targets: ReadonlyMap<string, DeliveryTarget>,
@@ -55,7 +52,6 @@ export const updateDeliveryTargets = async (
   );
 };
 
-/** Deliveries that failed at or after `since`, oldest failure first, starting after the given id. */
 export const failedDeliveries = async (
   pool: Database,
   since: Date,

@@ -1,11 +1,10 @@
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** Retention of finished deliveries in days. Their events stay in the log. */
+/** Their events stay in the log. */
 export const FINISHED_RETENTION_DAYS = 30;
-/** Maximum deliveries deleted per call. */
 const ROWS_PER_TRIM = 5_000;
 
-/** Deletes deliveries that finished before the retention period, with their journal entries. Returns how many. */
+/** With their journal entries. Returns how many. */
 export const deleteFinishedDeliveries = (pool: Database, now: Date): Promise<number> =>
   inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ delivery_id: string }>(

@@ -2,7 +2,7 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from './target.ts';
 
-/** Returns the target of a rule's channel; `null` when the rule does not use the channel or it is suspended. */
+/** `null` when the rule does not use the channel or it is suspended. */
 export const targetOfRule = (rule: AlertRule, channel: AlertChannel): DeliveryTarget | null => {
   if (channel !== 'email' && rule.suspended[channel] !== null) return null;
   switch (channel) {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
-/** Target of a delivery. Secret and personal addresses are stored as references and resolved when it is sent. */
 export const DeliveryTarget = z.discriminatedUnion('channel', [
   z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
   /** The fingerprint of `SealedAddress` in `contracts/events/workspace/alert-rule.ts`. */
@@ -11,11 +10,9 @@ export const DeliveryTarget = z.discriminatedUnion('channel', [
 ]);
 export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
 
-/** Maximum parsed targets cached. A few targets receive most deliveries. */
 const READ_MAX = 10_000;
 const parsedTargets = new LRUCache<string, DeliveryTarget>({ max: READ_MAX });
 
-/** Parses a stored target. Throws when it does not match the schema. */
 export const readTarget = (text: string): DeliveryTarget => {
   const cached = parsedTargets.get(text);
   if (cached) return cached;
@@ -24,30 +21,23 @@ export const readTarget = (text: string): DeliveryTarget => {
   return target;
 };
 
-/** Characters of the digest in an endpoint key. */
 const KEY_CHARACTERS = 20;
 
-/**
- * Key of the lease for all e-mail: one mail server has one limit. It was the endpoint of all e-mail in earlier releases, whose
- * rows are sent as any others.
- */
+/** One mail server has one limit. Earlier releases used this as the endpoint of all e-mail. */
 export const EMAIL_LEASE = 'email';
 const EMAIL_PREFIX = `${EMAIL_LEASE}:`;
 
-/** True for endpoints of e-mail. */
 export const isEmailEndpoint = (endpoint: string): boolean =>
   endpoint === EMAIL_LEASE || endpoint.startsWith(EMAIL_PREFIX);
 
-/** Returns the key of the lease under which a worker claims deliveries of an endpoint. */
+/** A worker claims an endpoint's deliveries under this lease. */
 export const leaseKeyOf = (endpoint: string): string => (isEmailEndpoint(endpoint) ? EMAIL_LEASE : endpoint);
 
-/** The same as an SQL expression of a column. */
 export const leaseKeySql = (column: string): string =>
   `case when ${column} like '${EMAIL_PREFIX}%' then '${EMAIL_LEASE}' else ${column} end`;
 
 /**
- * Returns the endpoint key: deliveries with the same key share limits and a queue. E-mail has one for each workspace, so that
- * many of one workspace do not hold up those of others.
+ * Deliveries with the same key share limits and a queue. E-mail has one per workspace, so that none holds up others.
  */
 export const endpointOf = (target: DeliveryTarget, workspaceId: string): string => {
   switch (target.channel) {

@@ -3,11 +3,7 @@ import { installSchema } from '#platform/postgres/schema-installer.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 
-/**
- * Days that the trace context of a delivery is stored. A delivery can be retried for days, by any process, and its
- * spans still belong to the trace that queued it. The table is separate from the outbox and exists only where
- * tracing is on.
- */
+/** A delivery can be retried for days, by any process, in the trace that queued it. */
 const KEPT_DAYS = 7;
 const SCHEMA = `
   create schema if not exists tracing;
@@ -18,13 +14,12 @@ const SCHEMA = `
   );
   delete from tracing.delivery where at < now() - interval '${KEPT_DAYS} days'`;
 
-/** Creates the trace table and deletes expired rows. Does nothing when tracing is off. */
 export const createTraceTables = async (pool: Database): Promise<void> => {
   if (!isTracing()) return;
   await installSchema(pool, { lock: ADVISORY_LOCKS.traceSchema, sql: SCHEMA });
 };
 
-/** Stores the `traceparent` of each delivery id. Call it in the transaction that enqueues the deliveries. */
+/** Call in the transaction that enqueues the deliveries. */
 export const storeTraces = async (
   client: Transaction,
   traces: ReadonlyMap<string, string>,
@@ -37,10 +32,7 @@ export const storeTraces = async (
   );
 };
 
-/**
- * Returns the `traceparent` of a delivery, or `undefined` when it was not traced. A failed query also returns
- * `undefined`: the span then has no parent, and the delivery continues.
- */
+/** `undefined` when not traced, or when the query fails: the delivery continues without a parent span. */
 export const traceOf = async (pool: Database, deliveryId: string): Promise<string | undefined> => {
   if (!isTracing()) return undefined;
   const { rows } = await pool

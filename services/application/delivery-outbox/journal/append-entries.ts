@@ -5,7 +5,6 @@ import { eventMetadata, serviceActor } from '../../commands/event-metadata.ts';
 import { handleCommand, UNBOUNDED_CONFLICTS } from '../../commands/handle-command.ts';
 import { type Entry, eventIdOf, eventOf } from './entries.ts';
 
-/** Thrown for an entry from which no event can be made. The reason is that of the error behind it. */
 class UnusableEntry extends Error {
   constructor(cause: unknown) {
     super((cause as Error).message, { cause });
@@ -24,11 +23,8 @@ const requireEvent = (entry: Entry): AlertDeliveryEvent => {
 };
 
 /**
- * Appends the events of one stream's entries at the expected revision. On a conflict, another process appended them
- * and crashed before it moved the cursor, or appends them now. The stream is then read from the stored revision, and
- * only missing events are appended.
- *
- * @returns the revision of the stream afterwards.
+ * Another process may have appended the same, so a conflict appends only what is missing. Returns the revision
+ * afterwards.
  */
 export const appendEntries = async (
   eventStore: EventStore,
@@ -57,7 +53,7 @@ export const appendEntries = async (
           existingIds.add(event.id);
           revision = event.revision;
         }
-        // A conflict without newer events: the stream was deleted and created again, so the stored revision is invalid.
+        // A conflict without newer events: the stream was created again, so the stored revision is invalid.
         if (revision === before) revision = -1n;
         missing = missing.filter((entry) => !existingIds.has(eventIdOf(entry)));
         return missing;
@@ -88,8 +84,7 @@ const GRPC_INVALID_ARGUMENT = 3;
 const REFUSED_TYPES: ReadonlySet<unknown> = new Set(['maximum-append-size-exceeded', 'stream-deleted']);
 
 /**
- * True for errors that the entry causes, or that its stream has for good. Trying again would fail in the same way. An error that
- * code throws, such as one about an answer that cannot be read, says nothing about the entry.
+ * Repetition would fail again. Errors that code throws, such as for an unreadable answer, say nothing about the entry.
  */
 export const isRefusal = (error: unknown): boolean => {
   if (error instanceof UnusableEntry) return true;

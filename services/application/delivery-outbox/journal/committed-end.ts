@@ -1,18 +1,14 @@
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 
-/** Id of the advisory lock. Writers of journal entries hold it shared until they commit (`schema.sql`). */
 const JOURNAL_LOCK = ADVISORY_LOCKS.deliveryJournal;
 
-/**
- * Milliseconds to wait for the lock. A waiting exclusive request blocks all new writers, so it gives up behind a slow
- * writer. The relay tries again later.
- */
+/** A waiting exclusive request blocks new writers, so it gives up behind a slow one, and the relay tries again. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Returns the sequence number up to which all journal entries are committed and visible. Call it in a transaction of
- * its own, which ends the exclusive lock at once. Throws when the lock is not granted within the timeout.
+ * All entries up to this one are visible. Needs its own transaction, to end the lock at once. Throws when it is not
+ * granted.
  */
 export const lastCommittedEntry = async (client: Transaction): Promise<bigint> => {
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);

@@ -6,17 +6,12 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum journal entries published per call. */
 export const ENTRIES_PER_BATCH = 2_000;
-/** Maximum bytes of their payloads in the table, which compresses them to a fifth or less. */
+/** Limits payloads in the table, which compresses them to a fifth or less. */
 const PAYLOADS_MAX_BYTES = 4 * 1024 ** 2;
-/**
- * Maximum bytes of a payload in an event. The event store takes appends of 1 MiB, metadata included. A larger payload is
- * recorded without its items, with the hash and length of the bytes that are sent.
- */
+/** The event store takes 1 MiB per append. A larger payload is recorded without items, with hash and length. */
 const EVENT_PAYLOAD_MAX_BYTES = 800_000;
 
-/** An entry of the journal, with what its event needs. */
 export type Entry = {
   readonly seq: string;
   readonly delivery_id: string;
@@ -34,7 +29,7 @@ export type Entry = {
   readonly channel: AlertChannel;
   readonly kind: DeliveryKind;
   readonly payload: string | null;
-  /** Revision of the rule's stream when the cursor was last moved; `null` when it was never stored. */
+  /** At the last move of the cursor; `null` when never stored. */
   readonly revision: string | null;
 };
 
@@ -47,9 +42,8 @@ const TABLES = `delivery.journal j
   left join delivery.stream s on s.alert_id = d.alert_id`;
 
 /**
- * Selects the entries after the cursor, with the stored revisions of their streams. Both must come from one snapshot:
- * a newer revision with an older cursor would append the same entries twice. Entries of deleted deliveries are left
- * out by the join. `is_more`: payloads beyond the limit were left for the next call.
+ * Entries after the cursor, with revisions of one snapshot: a newer revision with an older cursor would append entries
+ * twice. `is_more`: payloads beyond the limit were left.
  */
 const NEXT_ENTRIES = `
   with found as (
@@ -70,22 +64,20 @@ const NEXT_ENTRIES = `
   left join delivery.stream s on s.alert_id = d.alert_id
   order by j.seq`;
 
-/** The next entries of the journal. `isMore` is false when there was none after them. */
 export type NextEntries = { readonly entries: readonly Entry[]; readonly isMore: boolean };
 
-/** Reads the next entries up to this sequence number, by number and bytes of payload as many as fit into memory. */
+/** Reads as many as fit into memory, by number and bytes of payload. */
 export const readNextEntries = async (pool: Database, upTo: bigint): Promise<NextEntries> => {
   const { rows } = await pool.query<Entry & { is_more: boolean }>(NEXT_ENTRIES, [upTo.toString()]);
   return { entries: rows, isMore: rows.length >= ENTRIES_PER_BATCH || rows[0]?.is_more === true };
 };
 
-/** Reads the entries with these sequence numbers whose deliveries still exist. */
 export const readEntries = async (pool: Database, seqs: readonly string[]): Promise<readonly Entry[]> => {
   const text = `select ${COLUMNS} from ${TABLES} where j.seq = any($1::bigint[]) order by j.seq`;
   return (await pool.query<Entry>(text, [seqs])).rows;
 };
 
-/** Returns the fields of the event that hold the payload: whole, or without its items. */
+/** Whole, or without its items. */
 const payloadFields = (text: string) => {
   const payload = JSON.parse(text) as AlertPayload;
   if (text.length <= EVENT_PAYLOAD_MAX_BYTES) return { payload };
@@ -114,6 +106,5 @@ export const eventOf = (entry: Entry): AlertDeliveryEvent => {
   }
 };
 
-/** Returns the event id of an entry: derived, so publishing an entry again produces the same id. */
 export const eventIdOf = (entry: Entry): string =>
   derivedId('delivery fact', `${entry.delivery_id}|${entry.seq}`);

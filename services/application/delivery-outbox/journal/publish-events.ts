@@ -7,16 +7,11 @@ import { lastCommittedEntry } from './committed-end.ts';
 import { type Entry, readNextEntries } from './entries.ts';
 import { type Refused, setAside } from './unrecorded.ts';
 
-/** Maximum concurrent appends. */
 const STREAMS_AT_ONCE = 8;
 
-/** Result of the appends to one stream: its revision afterwards, and the entries that the event store refused. */
 type Appended = { readonly revision: bigint; readonly refused: readonly Refused[] };
 
-/**
- * Appends the entries of one stream. When the event store refuses them, each is appended on its own, so that only those
- * that it refuses are left out.
- */
+/** When the event store refuses the entries, each is appended alone, so that only refused ones are left out. */
 const appendToStream = async (
   eventStore: EventStore,
   stream: string,
@@ -60,12 +55,11 @@ const moveCursor = (
     );
   });
 
-/** A stream to which the event store lets nothing be appended. `begun` counts the appends that had begun by then. */
+/** The event store lets nothing be appended. `begun`: appends that had begun by then. */
 type Denied = { readonly entries: readonly Entry[]; readonly error: Error; readonly begun: number };
 
 /**
- * Appends the entries of each stream. A stream to which access is denied is set aside if a later append to another one
- * succeeds: otherwise it may be the login that is wrong, and this throws.
+ * A denied stream is set aside if a later append to another succeeds. Otherwise the login may be wrong: this throws.
  */
 const appendAll = async (eventStore: EventStore, entries: readonly Entry[]) => {
   const streams = [...Map.groupBy(entries, ({ alert_id }) => alert_id)];
@@ -99,7 +93,6 @@ const appendAll = async (eventStore: EventStore, entries: readonly Entry[]) => {
   return { revisions, refused };
 };
 
-/** Result of one call: the entries that it passed, those set aside among them, and whether more are waiting. */
 export type Published = {
   readonly entries: number;
   readonly refused: readonly Refused[];
@@ -107,9 +100,8 @@ export type Published = {
 };
 
 /**
- * Journal relay: publishes the next journal entries as events, with one append per rule's stream, then moves the
- * cursor. An entry that the event store refuses is set aside with the reason, and delays no other. Only the leader runs
- * it; two processes at once would be harmless, and the transaction that moves the cursor proves the lease.
+ * One append per rule's stream, then the cursor moves. A refused entry is set aside and delays no other. The
+ * transaction of the cursor proves the leader's lease; two processes at once are harmless.
  */
 export const publishNextEvents = async (pool: Database, eventStore: EventStore): Promise<Published> => {
   const last = await inTransaction(pool, lastCommittedEntry);
@@ -120,6 +112,5 @@ export const publishNextEvents = async (pool: Database, eventStore: EventStore):
   return { entries: entries.length, refused, isMore };
 };
 
-/** Publishes the next journal entries as events. Returns their number. */
 export const publishEvents = async (pool: Database, eventStore: EventStore): Promise<number> =>
   (await publishNextEvents(pool, eventStore)).entries;

@@ -5,13 +5,11 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { appendEntries } from './append-entries.ts';
 import { type Entry, readEntries } from './entries.ts';
 
-/** Maximum characters of a stored reason. */
 const REASON_MAX = 1_000;
 
-/** An entry that the event store refuses, and why. */
 export type Refused = { readonly entry: Entry; readonly reason: string };
 
-/** Sets entries aside that cannot be recorded, in the transaction that moves the cursor past them. */
+/** In the transaction that moves the cursor past the entries. */
 export const setAside = async (client: Transaction, refused: readonly Refused[]): Promise<void> => {
   if (refused.length === 0) return;
   await client.query(
@@ -34,7 +32,6 @@ export type Unrecorded = {
   readonly at: string;
 };
 
-/** Returns entries that were set aside, oldest first. */
 export const listUnrecorded = async (pool: Database, limit: number): Promise<readonly Unrecorded[]> => {
   const { rows } = await pool.query<Unrecorded>(
     `select seq, delivery_id, type, reason, ${isoTimeSql('at')} as at from delivery.unrecorded u
@@ -45,9 +42,8 @@ export const listUnrecorded = async (pool: Database, limit: number): Promise<rea
 };
 
 /**
- * Tries again to record entries that were set aside: at the end of their streams, since later events are recorded. An entry
- * whose delivery was deleted meanwhile is forgotten. Returns how many are recorded now. Throws when the event store still
- * refuses one, after those before it.
+ * Appends at the end of the streams, since later events are recorded. Forgets entries of deleted deliveries. Returns
+ * how many are recorded. Throws when the event store still refuses one.
  */
 export const recordAgain = async (
   pool: Database,

@@ -2,13 +2,10 @@ import type { Transaction } from '#platform/postgres/pool.ts';
 import { enqueue, holdBack, type NewDelivery } from '../enqueue.ts';
 import { endpointOf } from '../target.ts';
 
-/**
- * Maximum deliveries of a rule that wait for one endpoint. Further instant alerts are held back, and sent as one message
- * when fewer wait. Digests and notices are queued all the same.
- */
+/** Per rule and endpoint. Further instant alerts are held back, and sent as one message when fewer wait. */
 export const WAITING_MAX = 10_000;
 
-/** Selects the rules and endpoints with no room. Order holds: while alerts are held back, newer ones are too. */
+/** Order holds: while alerts are held back, newer ones are too. */
 const FULL = `
   select w.alert_id, w.endpoint from unnest($1::uuid[], $2::text[]) w (alert_id, endpoint)
   where exists (select from delivery.held h where h.alert_id = w.alert_id and h.endpoint = w.endpoint)
@@ -36,11 +33,7 @@ const fullOf = async (client: Transaction, alerts: readonly NewDelivery[]): Prom
   return new Set(rows.map(({ alert_id, endpoint }) => keyOf(alert_id, endpoint)));
 };
 
-/**
- * Adds deliveries to the outbox, in the caller's transaction. Alerts of rules with too many waiting are held back.
- *
- * @returns the ids of the new deliveries that are due; pass them to `notifyDue` after the commit.
- */
+/** In the caller's transaction. Returns the ids that are due; pass them to `notifyDue` after the commit. */
 export const enqueueOrHoldBack = async (
   client: Transaction,
   deliveries: readonly NewDelivery[],

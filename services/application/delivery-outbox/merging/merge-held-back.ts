@@ -6,12 +6,10 @@ import { enqueue } from '../enqueue.ts';
 import { readTarget } from '../target.ts';
 import { WAITING_MAX } from './enqueue-or-hold-back.ts';
 
-/** Deliveries that still wait when those held back are sent. Far below the maximum, so that a slow receiver gets few messages. */
+/** Held-back alerts are sent below this. Far below the maximum, so that a slow receiver gets few messages. */
 const WAITING_LOW = WAITING_MAX / 2;
-/** Maximum alerts of one message. The rest follows in the next one. */
 const ALERTS_PER_MESSAGE = 10_000;
 
-/** A rule and an endpoint for which alerts are held back. */
 type HeldQueue = { readonly alert_id: string; readonly endpoint: string };
 
 /** Steps from rule to rule by the index: a rule with very many costs as much as one with few. */
@@ -53,7 +51,6 @@ const readContents = async (client: Transaction, ids: readonly string[]): Promis
   return rows;
 };
 
-/** Returns the payload of a message that replaces these alerts: their first items, and how many there are in all. */
 const mergedPayload = (
   id: string,
   held: readonly Held[],
@@ -108,17 +105,13 @@ const mergeQueue = async (
 };
 
 export type MergeOptions = {
-  /** Base URL of the API as clients reach it, without a trailing slash. */
   readonly baseUrl: string;
   readonly now: Date;
 };
 
 /**
- * Queues one delivery for the alerts that are held back of one rule, once few of it wait, and cancels them. A single one is
- * queued as it is. A crash before the commit leaves them held back. They stay open in the log until then, so that a replay
- * sends them when the tables are lost.
- *
- * @returns the ids of the deliveries that are due; pass them to `notifyDue` after the commit. `isMore`: true when there may be more.
+ * Merges the held-back alerts of a rule into one delivery, and cancels them; a single one is queued as it is. Open in
+ * the log until the commit, so that a replay sends them. Returns due ids for `notifyDue`.
  */
 export const mergeHeldBack = async (
   database: Database,
