@@ -45,7 +45,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 export type ApiResources = OperationResources & {
   readonly refusedPerMinute?: number;
-  /** Of every workspace; those of its plan when absent. */
+  /** Requests of every workspace; those of its plan when absent. */
   readonly requestsPerMinute?: number;
   /** The default of `time-budget.ts` when absent. */
   readonly requestBudgetMs?: number;
