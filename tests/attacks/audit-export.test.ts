@@ -15,7 +15,6 @@ const WORKSPACE_ID = 'ws_1';
 const newKey = () => readSigningKey(createSigningKey().audit_signing_key);
 const operator = newKey();
 
-/** Writes an export of one event, signed with `signingKey`. */
 const exportTo = async (directory: string, text: string, signingKey: typeof operator): Promise<void> => {
   const [event] = recorded([
     { stream: `note-${WORKSPACE_ID}+n1`, event: { type: 'NoteWritten', data: { text } } },
@@ -42,7 +41,6 @@ const exportTo = async (directory: string, text: string, signingKey: typeof oper
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Runs `audit verify` and returns its exit code and output. */
 const verify = async (...words: readonly string[]): Promise<{ code: unknown; output: string }> => {
   const lines: string[] = [];
   const print = (line: string): void => void lines.push(line);

@@ -30,11 +30,10 @@ import { trackBrand, tracking } from '#domain/workspace/tracked-brands.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { attack } from './attack.ts';
 
-/** A list that a workspace grows by a command, tried until it is refused. */
 type Cap = {
   readonly operationId: string | null;
   readonly max: number;
-  /** Runs the nth command. Throws the refusal. */
+  /** Throws the refusal. */
   readonly grow: (place: number) => unknown;
 };
 
@@ -42,7 +41,6 @@ const AT = '2026-11-20T12:00:00.000Z';
 const own = { workspace_id: 'ws_1', by: 'm', at: AT };
 const idOf = (place: number): string => `c1f2b6a0-52a7-5b7e-9c4b-${String(place).padStart(12, '0')}`;
 
-/** Keeps the state of one stream, and returns a function that runs commands on it. */
 const openStream = <State, E>(decider: Decider<State, E>) => {
   let state = decider.initial;
   return (decision: (state: State) => readonly E[]): void => {
@@ -188,7 +186,6 @@ const CAPS: Readonly<Record<string, Cap>> = {
   },
 };
 
-/** Runs commands until one is refused. Returns how many were accepted, and the refusal. */
 const grown = ({ grow, max }: Cap): { count: number; refusal: Refusal } => {
   for (let count = 0; count <= max; count += 1) {
     try {

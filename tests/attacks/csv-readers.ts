@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Independent readers of CSV. Each returns the rows of a file, or throws when the file breaks its grammar. */
+/** Each reader is independent, and throws when a file breaks its grammar. */
 
 export type Rows = readonly (readonly string[])[];
 
-/** Reads by the grammar of RFC 4180 alone: CRLF ends a record, and a quote occurs only in a quoted field. */
+/** RFC 4180 alone: CRLF ends a record, and a quote occurs only in a quoted field. */
 export const readStrictly = (text: string): Rows => {
   const rows: string[][] = [];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
@@ -26,15 +26,15 @@ export const readStrictly = (text: string): Rows => {
   return rows;
 };
 
-/** Reads as spreadsheets do: LF, CR and CRLF each end a row outside quotes. */
+/** As in spreadsheets, LF, CR and CRLF each end a row outside quotes. */
 export const readLeniently = (text: string): Rows =>
   parse(text, { record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true });
 
-/** Filter options of LibreOffice: comma, quote, UTF-8, from line 1, every column as text. */
+/** LibreOffice: comma, quote, UTF-8, from line 1, every column as text. */
 const UTF8_COMMA = '44,34,76,1';
 const LIBREOFFICE_LIMIT_MS = 120_000;
 
-/** Opens the file in LibreOffice, saves it as CSV again and reads that. Returns `null` where it is not installed. */
+/** `null` where LibreOffice is not installed. */
 export const readWithLibreOffice = (text: string): Rows | null => {
   const folder = mkdtempSync(join(tmpdir(), 'csv-attack-'));
   try {

@@ -15,9 +15,7 @@ import { attack, isLong, tries } from './attack.ts';
 
 const BASE_URL = 'http://127.0.0.1:1';
 const PATHS = ['/docs/', '/docs/js/scalar.js', '/v1/openapi.json', '/', '/console/console.js'];
-/** Files below this size are sent as they are. */
 const SMALL_BYTES = 1_024;
-/** Words of offers of the maker of the reference page. */
 const PROMOTION = [
   'Ask AI',
   'Generate MCP',

@@ -7,7 +7,6 @@ import { isGloballyReachable } from '#platform/egress/public-address.ts';
 import { REFUSED_NAMES, REFUSED_RANGES } from '#platform/egress/refused-targets.ts';
 import { attack } from './attack.ts';
 
-/** Returns the forms in which IPv6 carries an IPv4 address to its destination. */
 const ipv6Forms = (v4: string): string[] => {
   const bytes = ipaddr.IPv4.parse(v4).toByteArray();
   const hex = [0, 2].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16)).join(':');
@@ -59,7 +58,7 @@ attack('webhooks to control planes of clouds are refused in every form of the ad
   return `${forms} forms of addresses, ${REFUSED_NAMES.length} names`;
 });
 
-/** Documentation ranges are refused anyway, so the machine of this test has addresses of public name servers. */
+/** Documentation ranges are refused anyway, so these are addresses of public name servers. */
 const OWN = ['9.9.9.9', '2620:fe::9'] as const;
 const TRANSLATED = '149.112.112.112';
 

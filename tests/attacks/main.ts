@@ -2,14 +2,8 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { runVitest } from '../run-vitest.ts';
 
-/**
- * `npm run attack`: the attacks of this folder with a fresh seed and more tries than in `npm test`. Prints one line an
- * attack, and exits 1 when one succeeds. Files run one after another, because another attack would change measured times.
- */
-
-/** Times as many tries as in `npm test`. */
 const FACTOR = 20;
-/** Time limit of one attack in milliseconds. The longest sends 100,000 requests. */
+/** The longest attack sends 100,000 requests. */
 const ATTACK_LIMIT_MS = 3_600_000;
 const SEED_MAX = 2 ** 31 - 1;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { openApiDocument } from '#services/api/openapi/document.ts';
 
-/** Requests with two hostile parameters or properties each, drawn from the OpenAPI document. */
+/** Two hostile parameters or properties each, drawn from the OpenAPI document. */
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -34,7 +34,7 @@ const document = openApiDocument() as unknown as {
   };
 };
 
-/** One request. Values of `path` and `query` are percent-encoded already. */
+/** Values of `path` and `query` are percent-encoded. */
 export type PairRequest = {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -45,7 +45,6 @@ export type PairRequest = {
   readonly body: unknown;
 };
 
-/** Texts at the edges of formats. */
 const HOSTILE = [
   '',
   'a',
@@ -93,7 +92,7 @@ const resolved = (schema: Schema): Schema =>
     ? schema
     : (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
 
-/** Draws a value that the schema may accept, so that a pair is wrong only together. */
+/** The schema may accept each value, so that a pair is wrong only together. */
 const fitting = (schema: Schema): fc.Arbitrary<string> => {
   if (schema.enum) return fc.constantFrom(...schema.enum.map(String));
   if (schema.format === 'date') return fc.constantFrom(...DATES);
@@ -111,7 +110,6 @@ const text = (schema: Schema): fc.Arbitrary<string> =>
     )
     .map(encoded);
 
-/** Values at the edges of what headers mean. */
 const IN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   'min-position': [
     '0',
@@ -132,16 +130,15 @@ const IN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   ],
   accept: ['*/*', 'text/html', ',', 'a/b;q=9'],
 };
-/** Headers that every operation reads, and that the document does not name for each. */
+/** The document does not name these headers for each operation. */
 const EVERYWHERE = ['x-request-id', 'traceparent', 'accept'];
-/** Hostile values that HTTP can carry in a header. UTF-8 is sent byte by byte. */
+/** HTTP can carry these. UTF-8 is sent byte by byte. */
 const CARRIED = HOSTILE.map((value) => Buffer.from(value.toWellFormed()).toString('latin1')).filter(
   (value) => !/\p{Cc}/u.test(value.replaceAll(/[\u0080-\u009f]/g, '')),
 );
 const header = (name: string): fc.Arbitrary<string> =>
   fc.oneof(fc.constantFrom(...CARRIED), fc.constantFrom(...(IN_HEADERS[name] ?? CARRIED)));
 
-/** Returns the parameters of an operation, with those that it refers to. */
 const parametersOf = ({ parameters = [] }: Operation): readonly Parameter[] =>
   parameters.map((one) => {
     if ('name' in one) return one;
@@ -202,7 +199,6 @@ const requestsOf = (template: string, method: string, operation: Operation): fc.
 
 const METHODS = ['get', 'post', 'patch', 'delete'];
 
-/** Names of all headers that requests are drawn with. */
 export const DRAWN_HEADERS: ReadonlySet<string> = new Set([
   ...Object.values(document.paths)
     .flatMap((operations) =>
@@ -214,7 +210,6 @@ export const DRAWN_HEADERS: ReadonlySet<string> = new Set([
   ...EVERYWHERE,
 ]);
 
-/** Draws a request of any documented operation. */
 export const pairRequest: fc.Arbitrary<PairRequest> = fc.oneof(
   ...Object.entries(document.paths).flatMap(([template, operations]) =>
     Object.entries(operations)
@@ -223,7 +218,6 @@ export const pairRequest: fc.Arbitrary<PairRequest> = fc.oneof(
   ),
 );
 
-/** Returns path and query of a request, with the workspace of a key. */
 export const urlOf = ({ template, path, query }: PairRequest, workspaceId: string): string => {
   const named: Readonly<Record<string, string>> = { ...path, ws: workspaceId };
   const words = Object.entries(query).map(([name, value]) => `${name}=${value}`);

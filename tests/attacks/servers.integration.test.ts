@@ -13,7 +13,7 @@ import { readSettings, serverSettings } from '#platform/settings.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { attack } from './attack.ts';
 
-/** Attacks of other users of this machine on the servers of `npm start`. */
+/** Other users of this machine attack the servers of `npm start`. */
 
 const METADATA = {
   $correlationId: 'c',
@@ -24,7 +24,6 @@ const METADATA = {
 } as const;
 const COMMAND = '00000000-0000-4000-8000-000000000001';
 
-/** Milliseconds after which an address that neither accepts nor refuses counts as closed. */
 const CONNECT_LIMIT_MS = 2_000;
 
 const accepts = (host: string, port: number): Promise<boolean> =>
@@ -40,7 +39,6 @@ const accepts = (host: string, port: number): Promise<boolean> =>
       .once('timeout', () => end(false));
   });
 
-/** Addresses at which other machines reach this one. */
 const outerAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address),

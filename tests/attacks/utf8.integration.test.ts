@@ -16,7 +16,7 @@ import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../operations/
 import { startProcess } from '../stack/processes.ts';
 import { attack, tries } from './attack.ts';
 
-/** Byte sequences that are not UTF-8: overlong forms, halves of pairs, cut sequences, bytes that never occur. */
+/** Overlong forms, halves of pairs, cut sequences, bytes that never occur. */
 const INVALID = [
   [0xff],
   [0xc0, 0xaf],
@@ -73,7 +73,6 @@ type Request = {
   readonly body?: Buffer;
 };
 
-/** Sends a request byte by byte as it is. Returns the status. */
 const send = (port: number, { method, path, headers = {}, body }: Request): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request(
@@ -91,18 +90,15 @@ const escaped = (bytes: readonly number[]): string =>
   bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
 type Target = Request & {
-  /** Start and end of a body in which the bytes stand. */
+  /** Start and end of a body. */
   readonly around?: readonly [string, string];
-  /** Name of a parameter that takes any text; `x` when absent, which some endpoints refuse. */
+  /** Takes any text; `x` when absent, which some endpoints refuse. */
   readonly parameter?: string;
-  /** True for a form, in which bytes may be percent-encoded. */
+  /** Bytes of a form may be percent-encoded. */
   readonly isForm?: boolean;
 };
 
-/**
- * Puts each byte sequence into address, header and body of a request. Each must be refused with 400, and with valid
- * characters in these places the answer must be another one. Returns the number of requests refused.
- */
+/** Each byte sequence must be refused with 400, and valid characters in its place not. */
 const attackWith = async (port: number, target: Target): Promise<number> => {
   const { around, headers = {}, path, parameter = 'x' } = target;
   const bodyOf = (bytes: Buffer): { readonly body?: Buffer } =>

@@ -20,11 +20,7 @@ const MEASURED_SECONDS = scaled(10);
 const LATE_LIMIT_MS = 30_000;
 const WORKSPACE = 'ws_bench';
 
-/**
- * Latency from an event's recording (time of the event store) to the arrival of its webhook, and the CPU time of all
- * processes that an event passes. Event store, projector, alerts, JetStream and delivery run with production settings. A
- * launch is recorded every 10 ms, each in a scan of its own.
- */
+/** Measures from an event's recording by the event store to its webhook, with production settings. */
 export const run = async (context: BenchContext<'alerts-path'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -73,7 +69,6 @@ export const run = async (context: BenchContext<'alerts-path'>): Promise<void> =
     context.record(`CPU of an event, ${name}`, ms / measured.length);
 };
 
-/** Prints the duration of each step, computed from the deliveries' rows. */
 async function printSteps(context: BenchContext<'alerts-path'>, pool: Database): Promise<void> {
   const { rows } = await pool.query<{ step: string; p50: number; p99: number }>(
     `with steps as (
@@ -93,7 +88,6 @@ async function printSteps(context: BenchContext<'alerts-path'>, pool: Database):
   context.print(`  by step, p50 (p99) in ms: ${steps.join(', ')}`);
 }
 
-/** Starts a webhook receiver that records the age of each event on arrival. */
 async function openReceiver(): Promise<{ readonly server: Server; readonly latencies: readonly number[] }> {
   const latencies: number[] = [];
   const server = createServer((request, reply) => {
@@ -111,10 +105,7 @@ async function openReceiver(): Promise<{ readonly server: Server; readonly laten
   return { server, latencies };
 }
 
-/**
- * Records scans with one launch each at an even rate, brand by brand. `before` is the number of scans recorded
- * earlier.
- */
+/** The rate is even, brand by brand. `before`: scans recorded earlier. */
 async function launch(
   eventStore: EventStore,
   brands: readonly string[],

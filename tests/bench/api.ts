@@ -21,7 +21,6 @@ const UNKNOWN_SLUGS = 300;
 const REFUSED_MAX = 10;
 const LOAD = fileURLToPath(new URL('./runner/load.ts', import.meta.url));
 
-/** A server under load, and the requests to send to it. */
 interface Side {
   readonly pid: number;
   readonly load: Pick<Load, 'origin' | 'paths' | 'key' | 'status'>;
@@ -33,11 +32,7 @@ interface Sample extends LoadResult {
   readonly databaseUs: number;
 }
 
-/**
- * Compares the API with a bare server over the same database. Both run as separate processes, and a third process
- * sends the load. The API runs as in production, except that it logs no line per request; the bare server does not
- * log either.
- */
+/** API, bare server and load generator are separate processes. Neither logs a line per request. */
 export const run = async (context: BenchContext<'api'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -85,7 +80,7 @@ export const run = async (context: BenchContext<'api'>): Promise<void> => {
   const rates: readonly (readonly [FigureName<'api'>, Side, Side])[] = [
     ['one brand', brand, ofBare(slugs.map((slug) => `/brands/${slug}`))],
     ['page of 20 brands', ofApi([brands]), ofBare(['/brands'])],
-    // Concurrent requests for one page share a read. In rotation each asks for another page, and no two share one.
+    // Concurrent requests for one page share a read; in rotation none do.
     ['pages of 20, in rotation', ofApi(await allPages(brands)), ofBare(['/brands'])],
     ['list of keys', ofApi([apiKeys]), bareKeys],
     ['pages of keys, in rotation', ofApi(await allPages(apiKeys)), bareKeys],
@@ -135,7 +130,6 @@ export const run = async (context: BenchContext<'api'>): Promise<void> => {
   for (const [step, share] of steps) context.record(`one brand, CPU of ${step}`, share * serverUs);
 };
 
-/** Returns the paths of all pages of a list, first to last. */
 const pagesOf = async (origin: string, path: string, key: string): Promise<readonly string[]> => {
   const paths = [path];
   for (let refused = 0; ; ) {

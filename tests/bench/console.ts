@@ -10,29 +10,20 @@ import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, scaled } from './runner/bench.ts';
 import { type BenchServers, openPlainPool, startServers, startService } from './runner/servers.ts';
 
-/**
- * Measures how long an operator waits: from opening the address, with an empty cache, until the rows of 10,000
- * parked events are painted. The ceiling is the same browser painting the same rows from one static file of the
- * same size, without further requests.
- */
+/** The ceiling is the same browser painting the same rows from one static file without further requests. */
 const PARKED = scaled(10_000);
 const VIEWPORT = { width: 1280, height: 860 };
 const TOKEN = 'a token for benches only';
 const ROWS = 'tbody tr:not(.more)';
-/** Paint times are short and vary, so a round has several. */
+/** Paint times vary. */
 const PAINTS_A_ROUND = 3;
 
 interface Painted {
-  /** Time of the first text or image: the frame of the console. */
+  /** The frame of the console. */
   readonly firstMs: number;
-  /** Time of the frame after the rows appeared. */
   readonly rowsMs: number;
 }
 
-/**
- * Script that runs in the page before its own scripts. It records the times of the first paint and of the first
- * row.
- */
 const NOTE_ROWS = `
   sessionStorage.setItem('operator-token', ${JSON.stringify(TOKEN)});
   window.rowsPainted = new Promise((resolve) => {
@@ -67,7 +58,7 @@ export const run = async (context: BenchContext<'console'>): Promise<void> => {
   const staticPage = await createStaticCopy(browser, consoleUrl);
   const staticUrl = await serve(staticPage.html, resources);
   const rounds: Record<'console' | 'staticPage', Painted[]> = { console: [], staticPage: [] };
-  // Unmeasured warm-up: the browser's code caches and the servers' first responses.
+  // The warm-up fills the browser's code caches.
   for (const url of [consoleUrl, staticUrl]) await paint(browser, url);
   for (let round = 0; round < context.rounds * PAINTS_A_ROUND; round += 1) {
     rounds.console.push(await paint(browser, consoleUrl));
@@ -111,7 +102,6 @@ async function startOps(servers: BenchServers, resources: AsyncDisposableStack):
   return `http://127.0.0.1:${port}`;
 }
 
-/** Loads the page once in a new browser context with an empty cache. */
 async function paint(browser: Browser, url: string): Promise<Painted> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
@@ -126,10 +116,7 @@ async function paint(browser: Browser, url: string): Promise<Painted> {
   }
 }
 
-/**
- * Returns the rendered console as one file without scripts, padded to the number of bytes that the console
- * transferred.
- */
+/** One file without scripts, padded to the bytes that the console transferred. */
 async function createStaticCopy(
   browser: Browser,
   url: string,

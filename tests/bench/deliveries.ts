@@ -23,11 +23,11 @@ import { measureIsolation } from './deliveries/isolation.ts';
 import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
 import { type BenchServers, openPlainPool, startServers } from './runner/servers.ts';
 
-/** High enough that the start and end of a round, where neither side is busy, hardly count. */
+/** The start and end of a round, where neither side is busy, hardly count. */
 const DELIVERIES = scaled(30_000);
 const RULES = 50;
 const POOL_CLIENTS = 6;
-/** Limits for both sides: connections to the receiver, and requests in flight. */
+/** For both sides. */
 const CONNECTIONS = 64;
 const IN_FLIGHT = 512;
 const LIMIT_MS = 60_000;
@@ -42,10 +42,8 @@ type BenchDependencies = {
 };
 
 /**
- * Measures deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log.
- * The ceiling sends the same POSTs with undici and the same signatures, and does nothing else. The two sides
- * alternate. Events are recorded afterwards in batches and measured separately, because receivers do not wait for
- * them. Finally measures the whole path, from an event to its webhook, with processes.
+ * The ceiling sends the same POSTs and signatures with undici and does nothing else. Recording runs afterwards,
+ * because receivers do not wait for it.
  */
 export const run = async (context: BenchContext<'deliveries'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
@@ -82,14 +80,12 @@ export const run = async (context: BenchContext<'deliveries'>): Promise<void> =>
   await measureIsolation(context, servers);
 };
 
-/** Queues deliveries in Postgres and JetStream, as the alerts process does. */
 async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<readonly NewDelivery[]> {
   const deliveries = Array.from({ length: DELIVERIES }, (_, n) => {
     const rule = rules[n % RULES] ?? { workspaceId: '', alertId: '' };
     return newDelivery(rule, { channel: 'webhook', url: `${origin}/rule/${n % RULES}` }, new Date());
   });
-  // In production a delivery is sent soon after it was queued, so its pages were written after the last checkpoint.
-  // Forces that state.
+  // In production a delivery's pages were written after the last checkpoint.
   await pool.query('checkpoint');
   await inTransaction(pool, (client) => enqueue(client, deliveries));
   await notifyDue(
@@ -126,7 +122,7 @@ async function sendBare({ origin }: BenchDependencies, deliveries: readonly NewD
   return rate;
 }
 
-/** Sends all deliveries as the delivery process does, but in this process. Ends when the last attempt is stored. */
+/** Ends when the last attempt is stored. */
 async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
   const ending = new AbortController();
   await using egress = openEgress({ allowLoopback: true });

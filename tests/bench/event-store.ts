@@ -5,7 +5,7 @@ import { type BenchContext, median, measurePairs, percentile, perSecond, scaled 
 import { sumCpu, watchCpu } from './runner/cpu-time.ts';
 import { startServers } from './runner/servers.ts';
 
-/** Duration of one measurement: long enough for hundreds of commits, short enough for many pairs. */
+/** Long enough for hundreds of commits, short enough for many pairs. */
 const WINDOW_MS = scaled(1_000, 50);
 const LIVE_WINDOW_MS = scaled(2_000, 100);
 const READ_EVENTS = scaled(40_000);
@@ -17,7 +17,7 @@ const WORKLOADS = {
   'readAll forwards': (client: EventStoreDBClient) => readForwards(client, READ_EVENTS),
 } as const;
 
-/** Compares the event store with a server that does no work, using the same client in the same run. */
+/** Both sides have the same client in the same run. */
 export const run = async (context: BenchContext<'event-store'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const { eventStore, postmasterPid } = await startServers(resources);
@@ -30,7 +30,7 @@ export const run = async (context: BenchContext<'event-store'>): Promise<void> =
   const bareClient = EventStoreDBClient.connectionString(`esdb://127.0.0.1:${barePort}?tls=false`);
   resources.defer(() => bareClient.dispose());
 
-  /** Runs `work`, which returns its number of operations. Returns the rate and the microseconds of CPU of an operation. */
+  /** Returns the rate and the microseconds of CPU of an operation. */
   const measure = async (processes: Readonly<Record<string, number>>, work: () => Promise<number>) => {
     const cpuSince = await watchCpu(processes);
     const clientBefore = process.cpuUsage();

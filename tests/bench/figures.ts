@@ -1,13 +1,12 @@
-/** Figures of all benches, with their units, ceilings and targets. `npm run bench` fails for a figure that a bench did not measure. */
+/** `npm run bench` fails for a figure that a bench did not measure. */
 
 export type Unit = '/s' | 's' | 'ms' | 'µs' | 'MiB' | 'lines' | 'files' | 'settings' | 'requests';
 
-/** `of`: the number that the target is for, the measured value or its ratio to the ceiling. */
+/** `of`: measured value, or its ratio to the ceiling. */
 export type Target = { readonly of: 'measured' | 'ratio'; readonly min?: number; readonly max?: number };
 
 export interface Figure {
   readonly unit: Unit;
-  /** Ceiling that the same run measures. */
   readonly ceiling?: string;
   readonly target?: Target;
 }
@@ -21,7 +20,7 @@ const FASTIFY = 'Fastify and pg';
 const BARE_APPEND = 'bare append';
 const SMALLEST = 'smallest observation';
 
-/** By bench, in the order in which they run. `*` in a name stands for any text, such as a step or a process. */
+/** In the order in which the benches run. `*` stands for any text. */
 export const FIGURES = {
   repository: {
     'lines of services, projections, contracts and deploy': { unit: 'lines', target: max(90_000) },
@@ -120,10 +119,9 @@ export const FIGURES = {
 export type BenchName = keyof typeof FIGURES;
 
 type Spelled<Name> = Name extends `${infer Before}*${infer After}` ? `${Before}${string}${After}` : Name;
-/** Names of a bench's figures. */
 export type FigureName<Name extends BenchName> = Spelled<keyof (typeof FIGURES)[Name] & string>;
 
-/** Returns the figure with this name, or the one whose `*` stands for a part of it. `null` when there is none. */
+/** `null` when no figure has this name. */
 export const figureOf = (bench: string, name: string): Figure | null => {
   const figures: Readonly<Record<string, Figure>> = FIGURES[bench as BenchName] ?? {};
   const exact = figures[name];

@@ -16,10 +16,7 @@ const TABLES_LISTED = 5;
 const POLL_MS = 5;
 const RECORDED_LIMIT_MS = 120_000;
 
-/**
- * Sends large scans through the queue to a real ingest process. Measures from the publication of the first chunk
- * until the queue is empty. The last message is then acknowledged and the scan recorded.
- */
+/** Ends when the last message is acknowledged and the scan recorded. */
 export const run = async (context: BenchContext<'ingest'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -64,7 +61,6 @@ export const run = async (context: BenchContext<'ingest'>): Promise<void> => {
   );
 };
 
-/** Publishes a scan. Returns the seconds until it is recorded. */
 const secondsOf = async (nats: Nats, scan: Scan): Promise<number> => {
   const encoder = new TextEncoder();
   const messages = [...scan.chunks, scan.end].map((message) => ({
@@ -85,7 +81,6 @@ const secondsOf = async (nats: Nats, scan: Scan): Promise<number> => {
   return (performance.now() - startMs) / 1000;
 };
 
-/** Waits until the queue of observations is empty. */
 export const untilIngested = async (nats: Nats, limitMs: number): Promise<void> => {
   const deadline = performance.now() + limitMs;
   while ((await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
@@ -94,10 +89,7 @@ export const untilIngested = async (nats: Nats, limitMs: number): Promise<void> 
   }
 };
 
-/**
- * Counts the scan's events in the log. An empty queue alone proves nothing, because a dead-lettered scan leaves the
- * queue too.
- */
+/** A dead-lettered scan leaves the queue too, so the log is counted. */
 async function eventsOf(servers: BenchServers, scan: Scan): Promise<number> {
   await using eventStore = openEventStore(servers.eventStore.url);
   let events = 0;

@@ -12,11 +12,7 @@ import { type BenchContext, median } from './runner/bench.ts';
 
 const SLOWEST_SHOWN = 3;
 
-/**
- * Measures the cost of newly arrived events per read model over the big corpus. Small batches are applied in sequence
- * on one connection with named statements, as in the projector. Query plans are therefore those of a process that has
- * run for a while. Each batch is rolled back. The bench has no target: investigate outliers.
- */
+/** Small batches are applied as in the projector and rolled back. No target: investigate outliers. */
 export const run = async (context: BenchContext<'live'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const { pool } = await openBigCorpus(resources, (line) => context.print(line));
@@ -53,7 +49,7 @@ export const run = async (context: BenchContext<'live'>): Promise<void> => {
   }
 };
 
-/** Returns the milliseconds taken, or `null` when the projection handles no event of the batch. */
+/** `null` when the projection handles no event of the batch. */
 async function applyAndForget(
   client: Transaction,
   projection: Projection,

@@ -8,13 +8,10 @@ import type { Result } from './runner/bench.ts';
 import { compare } from './runner/compare.ts';
 import { closingTable, commitOf, loadOfMachine, type Outcome, reportOf } from './runner/report.ts';
 
-/**
- * `npm run bench`: runs the benches named on the command line, or all of them, one after the other. `--report` writes
- * RESULTS.md. `--compare REF` runs them in this commit and another one in turn, `--passes` times.
- */
+/** `--report` writes RESULTS.md. `--compare REF` runs this commit and another one in turn, `--passes` times. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const REPORT = join(import.meta.dirname, 'RESULTS.md');
-/** Ends a bench that hangs. The longest fills the tables of the big corpus first, on a slow machine for a quarter of an hour. */
+/** The longest bench fills the big corpus first, on a slow machine for a quarter of an hour. */
 const BENCH_LIMIT_MS = 45 * 60_000;
 
 const { values: options, positionals } = parseArgs({
@@ -40,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-/** Runs a bench in a process of its own. `root`: folder of the commit to measure. */
+/** `root`: folder of the commit to measure. */
 const runBench = async (root: string, bench: string): Promise<Outcome> => {
   const startMs = performance.now();
   const results: Result[] = [];

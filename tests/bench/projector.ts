@@ -33,12 +33,7 @@ interface Sample {
   readonly serversUs: number;
 }
 
-/**
- * Compares the radar's catch-up with a raw COPY of the resulting rows into the same table with the same indexes.
- * Compares its rebuild with a COPY into a bare table followed by building the indexes. A COPY has no events to
- * read, so the compared paths get their events from memory. Reading from the event store is measured once,
- * separately.
- */
+/** The ceiling is a raw COPY of the resulting rows, which has no events to read; so events come from memory. */
 export const run = async (context: BenchContext<'projector'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -98,7 +93,7 @@ function describe(name: string, sample: Sample): string {
   ].join('  ');
 }
 
-/** Runs a checkpoint first, so that a measurement does not pay for the writes of the previous one. */
+/** A checkpoint first, so that no measurement pays for the writes of the previous one. */
 async function measure(servers: BenchServers, pool: Database, work: () => Promise<void>): Promise<Sample> {
   await pool.query('checkpoint');
   const cpuSince = await watchCpu({ store: servers.eventStore.pid, Postgres: servers.postmasterPid });
@@ -114,7 +109,6 @@ async function measure(servers: BenchServers, pool: Database, work: () => Promis
   };
 }
 
-/** Runs the projector from an empty state, including reading the log. */
 async function catchUp(servers: BenchServers, pool: Database, head: bigint): Promise<void> {
   const projecting = new AbortController();
   const projector = runProjections({
@@ -132,7 +126,6 @@ async function catchUp(servers: BenchServers, pool: Database, head: bigint): Pro
   }
 }
 
-/** Applies the events to the live table and its indexes, in batches of the size used during catch-up. */
 async function applyLive(pool: Database, events: readonly RecordedEvent[]): Promise<void> {
   const target = await openLiveTarget(pool, radar);
   for (let from = 0; from < events.length; from += BATCH_EVENTS) {
@@ -147,7 +140,6 @@ async function applyLive(pool: Database, events: readonly RecordedEvent[]): Prom
   }
 }
 
-/** Rebuilds the projection in new tables, creating indexes last. The log is read from memory at no cost. */
 async function rebuild(
   pool: Database,
   eventStore: EventStore,

@@ -5,19 +5,14 @@ import { readCases } from './reads/requests.ts';
 import { type BenchContext, READS } from './runner/bench.ts';
 import { startApi } from './runner/servers.ts';
 
-/**
- * Maximum p99 of a page in ms, above which its row is marked: with at most one filter, and with two. The targets of the
- * worst rows are the same.
- */
+/** Rows above are marked; the worst rows have the same targets. */
 const LIMIT_MS = 25;
 const LIMIT_OF_TWO_FILTERS_MS = 60;
 const WORST_SHOWN = 10;
 
 /**
- * Requests every list, and the most expensive single reads, over a million ads, 200,000 brands, 500,000 landing
- * pages and 500,000 creative files. The API runs as in production and is called over one connection, one request at
- * a time. Lists are read at the first and the hundredth page (the last one if the list is shorter): without filter,
- * with every filter, and with every pair of filters. The corpus is kept between runs (see `reads/corpus.ts`).
+ * One connection, one request at a time. Lists are read at the first and hundredth page, with every filter and pair of
+ * filters.
  */
 export const run = async (context: BenchContext<'reads'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
@@ -68,10 +63,7 @@ const elapsed = (times: Times | null): string => column(times?.p50Ms, times?.p99
 const busy = (row: Measured): string =>
   column(Math.max(row.first.busyP50Ms, row.hundredth?.busyP50Ms ?? 0), busyP99Of(row));
 
-/**
- * Marks a row over its limit. `BUSY` means that its CPU time alone is over the limit, so that other load on the
- * machine is not the reason.
- */
+/** `BUSY`: CPU time alone is over the limit, so other load is not the reason. */
 const markOf = (row: Measured): string =>
   p99Of(row) <= limitOf(row.testCase)
     ? ''
@@ -79,7 +71,6 @@ const markOf = (row: Measured): string =>
       ? '  OVER BUSY'
       : '  OVER';
 
-/** Returns a function that formats one row. */
 const rowFormatter =
   (width: number) =>
   (row: Measured): string =>

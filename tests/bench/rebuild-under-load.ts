@@ -24,19 +24,12 @@ import {
   untilAnswers,
 } from './runner/servers.ts';
 
-/**
- * Rebuilds radar and ads while clients read and ingest records scans. No request may fail, the p99 may at most
- * double, and `verify` must confirm the rebuilt tables. `BENCH_REBUILD_EVENTS=1000000` runs the full
- * exercise.
- */
+/** No request may fail, the p99 may at most double. `BENCH_REBUILD_EVENTS=1000000` runs the full exercise. */
 const EVENTS = scaled(REBUILD_EVENTS, 2_000);
 const EVENTS_OF_BRAND = 1_000;
 const TRACKED = 40;
 const REBUILT = ['radar', 'ads'] as const;
-/**
- * Further projections that the clients' requests need. All others are not built from the events recorded at the
- * start.
- */
+/** Projections that the requests need besides. */
 const READ = ['brands', 'tracking', 'freshness', 'workspaces', 'api-keys', 'daily-activity'];
 /** 32 clients send 320 requests per second. */
 const CLIENTS = scaled(32, 2);
@@ -44,7 +37,6 @@ const PACE_MS = 100;
 const BEFORE_MS = scaled(8_000, 500);
 const INGESTED_LIMIT_MS = 600_000;
 const PROJECTED_LIMIT_MS = 3_600_000;
-/** Interval of progress messages. */
 const PROGRESS_EVERY_MS = 10_000;
 const POOL_CLIENTS = 4;
 const LOAD = fileURLToPath(new URL('./runner/load.ts', import.meta.url));
@@ -104,10 +96,7 @@ export const run = async (context: BenchContext<'rebuild-under-load'>): Promise<
   context.record('rebuild', seconds);
 };
 
-/**
- * Starts a real ingest process, which first reads the existing log. Its own metric counts the events that it
- * records.
- */
+/** Its own metric counts the events that it records. */
 async function startIngest(
   servers: BenchServers,
   resources: AsyncDisposableStack,
@@ -166,20 +155,14 @@ async function track(eventStore: EventStore, workspaceId: string, count: number)
   await eventStore.append(stream, last?.revision ?? -1n, tracked, METADATA, 'track more');
 }
 
-/**
- * Pauses all projections that the bench does not read. More than twenty of them would each take as long to catch up
- * as a rebuilt one.
- */
+/** Each would take as long to catch up as a rebuilt one. */
 async function pauseRest(pool: Database): Promise<void> {
   await pool.query('update projector.projection set is_paused = true where not name = any($1)', [
     [...REBUILT, ...READ],
   ]);
 }
 
-/**
- * Moves the paused projections to the head of the log and resumes them, as if they had processed all earlier
- * events. No projector may run at this time.
- */
+/** Skips earlier events. No projector may run at this time. */
 async function resumeRest(pool: Database, head: bigint): Promise<void> {
   await pool.query(
     `update projector.behind b set position = $1, state = 'catching_up'
@@ -189,7 +172,6 @@ async function resumeRest(pool: Database, head: bigint): Promise<void> {
   await pool.query('update projector.read_model set is_paused = false where is_paused');
 }
 
-/** Prints the projections' progress until a promise settles. */
 async function withProgress(
   context: BenchContext<'rebuild-under-load'>,
   pool: Database,
@@ -211,7 +193,6 @@ async function withProgress(
   }
 }
 
-/** Returns a printer that drops lines that follow too soon after the last one. */
 const throttledPrint = (context: BenchContext<'rebuild-under-load'>): ((line: string) => void) => {
   let nextMs = 0;
   return (line) => {

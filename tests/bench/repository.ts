@@ -6,7 +6,7 @@ import { createFolder } from './runner/servers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['services', 'projections', 'contracts', 'deploy'];
-/** Longer than a first start on a machine that does other work. */
+/** A first start takes longer on a busy machine. */
 const START_LIMIT_MS = 600_000;
 /** Printed when everything runs. */
 const STARTED = 'API key';
@@ -19,7 +19,6 @@ const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const linesOf = (folders: readonly string[]): number =>
   filesOf(folders).reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0);
 
-/** Returns the number of source files that exactly one other source file imports. */
 const filesWithOneImporter = (): number => {
   const { imports } = JSON.parse(textOf('package.json')) as {
     readonly imports: Readonly<Record<string, string>>;
@@ -40,7 +39,7 @@ const filesWithOneImporter = (): number => {
   return filesOf(SOURCES).filter((file) => importers.get(file) === 1).length;
 };
 
-/** Counts what the repository consists of, and measures how long `npm start` takes with an empty data folder and again. */
+/** `npm start` is measured with an empty data folder and again. */
 export const run = async (context: BenchContext<'repository'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   context.record('lines of services, projections, contracts and deploy', linesOf(SOURCES));

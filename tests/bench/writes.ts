@@ -19,10 +19,10 @@ interface Client {
   readonly key: string;
 }
 
-/** Returns the id of a brand of the corpus. Tracking uses a new brand per request. */
+/** Tracking uses a new brand per request. */
 const brandOf = (requestIndex: number): string => brandIdOf(`brand${requestIndex}.com`);
 
-/** Returns a client's n-th request. Each round uses new workspaces. */
+/** Each round uses new workspaces. */
 type Write = (requestIndex: number) => { method: 'POST' | 'DELETE'; path: string; body: object };
 const WRITES = {
   'track a brand': (requestIndex) => ({
@@ -41,10 +41,7 @@ const WRITES = {
   }),
 } as const satisfies Record<string, Write>;
 
-/**
- * Compares writes of workspaces with bare appends, with 32 clients each. Event store, projector and API run as in
- * production. Key revocations are left out: by design they reply only after every process has dropped the key (350 ms).
- */
+/** Key revocations are left out: by design they take 350 ms. */
 export const run = async (context: BenchContext<'writes'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -110,7 +107,6 @@ export const run = async (context: BenchContext<'writes'>): Promise<void> => {
   );
 };
 
-/** Returns the latencies of all clients, which run concurrently with one request each at a time. */
 const latenciesOf = async (
   clientOf: (clientIndex: number) => (requestIndex: number) => Promise<void>,
 ): Promise<readonly number[]> => {
@@ -129,7 +125,7 @@ const latenciesOf = async (
   return latencies.flat();
 };
 
-/** Appends one event of the usual size at its exact revision: the minimum work of any command. */
+/** The minimum work of any command. */
 const bareAppends = (eventStore: EventStore): ((requestIndex: number) => Promise<void>) => {
   const stream = `bench-${randomUUID()}`;
   const data = { workspace_id: 'ws_bench', brand_id: randomUUID(), cadence: 'daily', tracked_at: 'now' };

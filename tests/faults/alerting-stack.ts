@@ -8,20 +8,17 @@ const MAINS = { alerts: 'services/alerts/main.ts', delivery: 'services/delivery/
 type Name = keyof typeof MAINS;
 const OUTPUT_SHOWN = 3_000;
 
-/** A fault: one process is killed and restarted, or one store loses its data. */
 export type Blow = Name | 'nats' | 'natsStorage' | 'postgres' | 'alertsTables';
 
 export type AlertingStack = AsyncDisposable & {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
-  /** Proxies between the processes and each server. */
   readonly proxies: Readonly<Record<'postgres' | 'eventStore' | 'nats', FaultProxy>>;
   readonly strike: Readonly<Record<Blow, () => Promise<void>>>;
-  /** Returns the end of the output of alerts and delivery. */
   output(): string;
 };
 
-/** Starts the servers and the processes alerts and delivery, with a proxy before each server. `vaultKey`: the setting MEMBER_VAULT_KEY. */
+/** `vaultKey`: MEMBER_VAULT_KEY. */
 export const openAlertingStack = async (name: string, vaultKey: string): Promise<AlertingStack> => {
   const resources = new AsyncDisposableStack();
   const servers = resources.use(await startKillableServers(name));

@@ -21,11 +21,7 @@ import { until } from '../stack/wait-until.ts';
 import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
 import { choices } from './seeded-faults.ts';
 
-/**
- * Kills alerts, delivery, NATS and PostgreSQL with SIGKILL while scans are recorded and their webhooks sent.
- * Deletes the storage of NATS once and the tables of alerts once. ALERTS_KILL_COUNT=5000 and ALERTS_KILL_ROUNDS=20
- * run the full exercise.
- */
+/** ALERTS_KILL_COUNT=5000 and ALERTS_KILL_ROUNDS=20 run the full exercise. */
 const { ALERTS_KILL_COUNT, ALERTS_KILL_ROUNDS, ALERTS_KILL_SEED } = readSettings(
   z.object({
     ALERTS_KILL_COUNT: z.coerce.number().int().default(400),
@@ -49,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Appends the same events with the same id until the store has acknowledged them. */
+/** Repeats with the same id until the store acknowledges. */
 const append = async (eventStore: EventStore, stream: string, after: bigint, events: readonly Event[]) => {
   const id = randomUUID();
   for (;;) {
@@ -61,7 +57,7 @@ const append = async (eventStore: EventStore, stream: string, after: bigint, eve
   }
 };
 
-/** Creates brands with one rule each, every webhook with its own path, and the signing secret. */
+/** Every webhook has a path of its own. */
 const prepare = async (databaseUrl: string, eventStore: EventStore) => {
   const pool = openPool(databaseUrl, 1);
   const vault = await openSecretVault(pool, VAULT_KEY);
@@ -111,7 +107,7 @@ test(`each launch of ${ALERTS_KILL_COUNT} scans is delivered once while processe
       const events = scanEvents(brandId, new Date(Date.UTC(2026, 4, 2) + n * 1_000).toISOString(), LAUNCHES);
       for (const { data } of events) if ('ad_id' in data) launched.push(data.ad_id);
       const after = BigInt(Math.floor(n / BRANDS) * events.length) - 1n;
-      // The end of a scan is a separate append, so that alerts can be killed in between.
+      // Alerts can be killed between these two appends.
       const started = await append(eventStore, adLibraryStream(brandId), after, events.slice(0, -1));
       await append(eventStore, adLibraryStream(brandId), started.revision, events.slice(-1));
       await pause(everyMs);

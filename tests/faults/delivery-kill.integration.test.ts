@@ -19,10 +19,7 @@ import { judge } from '../trials/judge.ts';
 import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
 import { choices } from './seeded-faults.ts';
 
-/**
- * Kills alerts, delivery, NATS and PostgreSQL with SIGKILL while scans are recorded, matched and sent. Deletes the
- * storage of NATS once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 run the full exercise.
- */
+/** DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 run the full exercise. */
 const { DELIVERY_KILL_COUNT, DELIVERY_KILL_ROUNDS, DELIVERY_KILL_SEED } = readSettings(
   z.object({
     DELIVERY_KILL_COUNT: z.coerce.number().int().default(800),
@@ -46,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Records one scan with one new ad after the other, each until it is acknowledged. Returns the ad ids. */
+/** Returns the ad ids. Each scan is acknowledged before the next. */
 const recordScans = async (
   eventStore: EventStore,
   rules: readonly WebhookRule[],

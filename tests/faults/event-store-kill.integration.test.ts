@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../deploy/local/event-store/main.ts', imp
 const KILLS = 4;
 const WRITERS = 12;
 const EVENTS_PER_APPEND = 3;
-/** Number of acknowledged appends after which the process is killed, in the middle of others. */
+/** The process is killed in the middle of others. */
 const APPENDS_PER_LIFE = 150;
 const START_LIMIT_MS = 60_000;
 const RETRY_PAUSE_MS = 50;
@@ -54,7 +54,7 @@ function connect(): EventStoreDBClient {
   return EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`);
 }
 
-/** Writer of one stream: appends at the expected revision and repeats unanswered appends with the same ids. */
+/** Repeats unanswered appends with the same ids. */
 class Writer {
   readonly stream: string;
   readonly acknowledged: string[] = [];

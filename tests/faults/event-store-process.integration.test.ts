@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Starts the process as `npm start` does: plain Node, settings from the environment. */
+/** Plain Node as in `npm start`. */
 function start(settings: Record<string, string>): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, [MAIN], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
   running.push(child);

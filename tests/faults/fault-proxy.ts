@@ -2,36 +2,31 @@ import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 /**
- * A TCP proxy before a server, for faults of the network between. `pass`: forwards. `mute`: accepts and reads, and forwards nothing.
- * `one-way`: forwards what clients send, and no answers. `slow`: forwards each piece of an answer later. `cut`: ends
- * connections, and refuses new ones. Held bytes are forwarded when the proxy passes again, as a network does that was
- * interrupted.
+ * `mute` forwards nothing, `one-way` no answers, `slow` late answers; `cut` ends connections. Held bytes are forwarded
+ * at `pass`, as by a network that was interrupted.
  */
 export type FaultMode = 'pass' | 'mute' | 'one-way' | 'slow' | 'cut';
 
 export type FaultProxy = AsyncDisposable & {
   readonly port: number;
-  /** `slowMs`: milliseconds by which each piece of an answer is late in the mode `slow`. */
+  /** `slowMs`: delay of each piece of an answer. */
   set(mode: FaultMode, slowMs?: number): void;
   /**
-   * Forgets the open connections without a word to either end; new ones are not concerned. The server ends its side after 20 s,
-   * as its keepalive is set. The client hears nothing, also not of that end, until `endFaults` or the end of the proxy.
-   * `serverNoticesMs`: another time after which the server ends its side.
+   * Drops open connections unseen by either end. The server ends its side after `serverNoticesMs`, by default its
+   * keepalive of 20 s; the client hears nothing until `endFaults`.
    */
   halfOpen(serverNoticesMs?: number): void;
-  /** Resets the open connections, the next time that the server sends something if `midAnswer`. */
+  /** `midAnswer`: when the server next sends something. */
   reset(midAnswer?: boolean): void;
-  /** Ends every fault, also those that connections still have before them: each connection that a fault met is closed. */
+  /** Closes each connection that a fault met. */
   endFaults(): void;
-  /** Leads new connections to the server of another connection string, as after a failover. */
+  /** As after a failover. */
   leadTo(url: string): void;
-  /** Number of the connections that clients have open. */
   connections(): number;
 };
 
-/** Milliseconds after which the server notices that a client is gone, as its keepalive is set. */
+/** Its keepalive. */
 const SERVER_NOTICES_MS = 20_000;
-/** Milliseconds by which each piece of an answer is late in the mode `slow`, unless `set` says otherwise. */
 const SLOW_MS = 200;
 
 type Link = {
@@ -39,13 +34,12 @@ type Link = {
   readonly server: Socket;
   isDead: boolean;
   resetsOnAnswer: boolean;
-  /** Pieces of answers that are late, in their order. Later ones wait behind them, also when the network is fast again. */
+  /** Later pieces wait behind these, also when the network is fast again. */
   readonly late: { readonly bytes: Buffer; readonly dueAt: number }[];
-  /** Closes both sides. */
   end(): void;
 };
 
-/** `watch` is called with all that the server sends. */
+/** `watch` gets all that the server sends. */
 export const startFaultProxy = async (
   first: NetConnectOpts,
   watch: (bytes: Buffer) => void = () => undefined,
@@ -57,7 +51,6 @@ export const startFaultProxy = async (
 
   const isHeld = (link: Link, toClient: boolean): boolean =>
     link.isDead || mode === 'mute' || (mode === 'one-way' && toClient);
-  /** Stops reading what must not be forwarded, and reads it again afterwards. */
   const holdOrRelease = (): void => {
     for (const link of links) {
       if (isHeld(link, false)) link.client.pause();
@@ -67,7 +60,6 @@ export const startFaultProxy = async (
     }
   };
 
-  /** Forwards the late pieces whose time has come. */
   const forwardDue = ({ client, late, isDead }: Link): void => {
     if (isDead) return;
     while (late[0] && late[0].dueAt <= performance.now()) {
@@ -159,7 +151,7 @@ export const startFaultProxy = async (
   };
 };
 
-/** Returns the address of a connection string: a socket of Postgres when its host is a folder. */
+/** A socket of Postgres when the host is a folder. */
 const targetOf = ({ hostname, port, searchParams }: URL): NetConnectOpts => {
   const folder = searchParams.get('host');
   return folder?.startsWith('/')
@@ -167,10 +159,7 @@ const targetOf = ({ hostname, port, searchParams }: URL): NetConnectOpts => {
     : { host: hostname, port: Number(port) };
 };
 
-/**
- * Starts a proxy before the server of a connection string. Returns it with the string that leads through it. `watch` is called
- * with all that the server sends.
- */
+/** Returns the string that leads through the proxy. `watch` gets all that the server sends. */
 export const proxied = async (
   url: string,
   watch?: (bytes: Buffer) => void,

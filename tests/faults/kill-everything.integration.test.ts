@@ -24,9 +24,8 @@ import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 import { choices } from './seeded-faults.ts';
 
 /**
- * Kills processes, servers and everything at once with SIGKILL while observations are ingested. The read models
- * must equal those of an undisturbed run, for which intake and projections run in the test process.
- * KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
+ * The read models must equal those of an undisturbed run. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full
+ * exercise.
  */
 const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
@@ -37,7 +36,7 @@ const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
 );
 const BRANDS = Math.max(6, Math.round(KILL_TEST_ADS / 200));
 const LIMIT_MS = 240_000 + KILL_TEST_ADS * 20;
-/** Longest time between the publication of a part of the load and a kill. Ingest takes longer for a part. */
+/** Ingest takes longer for a part, so a kill meets it. */
 const RUNNING_MS = 200 + KILL_TEST_ADS / 40;
 
 const corpus = () =>
@@ -49,7 +48,6 @@ const corpus = () =>
     until: '2026-10-01',
   });
 
-/** Yields the first observations of the corpus. */
 const firstOf = function* (count: number): Generator<Observation> {
   let yielded = 0;
   for (const observation of corpus()) {
@@ -59,10 +57,7 @@ const firstOf = function* (count: number): Generator<Observation> {
   }
 };
 
-/**
- * Returns the numbers of observations after which the parts of the load end: one part for each kill, and one after them.
- * An ad of a scan weighs a quarter of an observation, which is about the share of time that ingest needs for it.
- */
+/** One part for each kill, and one after them. An ad weighs a quarter of an observation, as in the time of ingest. */
 const partEnds = (): readonly number[] => {
   const weights: number[] = [];
   let weight = 0;
@@ -83,7 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Waits until the read models are complete, and returns their checksums. No event may be parked. */
+/** No event may be parked. */
 const readModels = async (database: Database, head: bigint): Promise<Readonly<Record<string, string>>> => {
   await untilPassed(database, head, LIMIT_MS);
   const parked = await database.query('select * from projector.parked');
@@ -91,7 +86,6 @@ const readModels = async (database: Database, head: bigint): Promise<Readonly<Re
   return await checksums(database, projections, POSITION_COLUMNS);
 };
 
-/** Returns the checksums of the read models when nothing fails. */
 const runUndisturbed = async (): Promise<Readonly<Record<string, string>>> => {
   await using stack = await openIntakeStack();
   for (const observation of corpus()) await stack.intake.submit(observation);
@@ -114,7 +108,7 @@ const runUndisturbed = async (): Promise<Readonly<Record<string, string>>> => {
   }
 };
 
-/** Starts the whole stack in a folder. Each part can be killed and restarted. */
+/** Each part can be killed and restarted. */
 const openStack = async (name: string) => {
   const home = join(folder, name);
   await mkdir(home, { recursive: true, mode: 0o755 });
@@ -161,7 +155,7 @@ const openStack = async (name: string) => {
   };
   for (const which of Object.keys(mains)) start(which);
 
-  /** Throws when a process has exited by itself, even if its servers are down. */
+  /** Fails also while the servers are down. */
   const assertAllRun = (): void => {
     for (const [which, one] of running) {
       if (one.child.exitCode === null) continue;
@@ -179,7 +173,7 @@ const openStack = async (name: string) => {
       await running.get(which)?.kill();
       start(which);
     },
-    /** Kills everything at once, servers first, then restarts all of it, as after a power cut. */
+    /** Servers first, as in a power cut. */
     killAll: async () => {
       await Promise.all([...running.values()].map((one) => one.kill()));
       await killOn(home);
@@ -198,7 +192,7 @@ const openStack = async (name: string) => {
 
 type Stack = Awaited<ReturnType<typeof openStack>>;
 
-/** Feeds the stack. Each call publishes the observations up to a number and waits until they are recorded. */
+/** Waits until observations up to a number are recorded. */
 const createFeed = (stack: Stack, nats: Awaited<ReturnType<typeof openNats>>, signal: AbortSignal) => {
   let from = 0;
   return async (end: number, onPublished: () => void): Promise<void> => {
@@ -222,8 +216,7 @@ const createFeed = (stack: Stack, nats: Awaited<ReturnType<typeof openNats>>, si
 };
 
 /**
- * Feeds the stack in parts. In each but the last, `kill` is called a random time after its publication. Returns the
- * checksums of the read models at the end, and how many kills came before their part was recorded.
+ * Kills a random time after each publication but the last. Returns how many kills came before their part was recorded.
  */
 const runDisturbed = async (
   below: (limit: number) => number,

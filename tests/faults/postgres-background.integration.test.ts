@@ -10,12 +10,11 @@ import { type FaultProxy, proxied } from './fault-proxy.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { type RunningService, startService } from '../stack/service.ts';
 
-/** Processes without callers, with a proxy between them and Postgres. After each fault they go on, without a restart. */
+/** Each process must go on after a fault, without a restart. */
 
 const START_LIMIT_MS = 60_000;
-/** Milliseconds until dead connections are given up: 20 s for a statement, or for a server to miss its client and free its locks. */
+/** 20 s for a statement, or for a server to miss its client and free its locks. */
 const FOUND_MS = 40_000;
-/** Milliseconds for which Postgres is mute. */
 const MUTE_MS = 3_000;
 const TEST_LIMIT_MS = 90_000;
 
@@ -46,7 +45,7 @@ beforeAll(async () => {
 }, START_LIMIT_MS);
 afterAll(() => resources.disposeAsync());
 
-/** Publishes a quarter of the observations. Returns once all read models have the events of all. */
+/** Returns once all read models have the events of all. */
 const goesOn = async (): Promise<void> => {
   await using nats = await openNats(natsUrl, 'test');
   const next = observations.slice(0, published + Math.ceil(observations.length / 4));

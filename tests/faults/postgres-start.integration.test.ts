@@ -31,7 +31,6 @@ async function postmaster(): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
-/** A separate process that starts the database and then stays alive. */
 async function startInAnotherProcess(): Promise<ChildProcess> {
   const script =
     `import { startPostgres } from ${JSON.stringify(POSTGRES)};` +

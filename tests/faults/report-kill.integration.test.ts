@@ -11,7 +11,7 @@ import { on } from '../dsl/api.ts';
 import { startProcess } from '../stack/processes.ts';
 import { until } from '../stack/wait-until.ts';
 
-/** A worker is killed while it writes a file. Another worker finishes the report, and it is finished once. */
+/** Another worker must finish the report once. */
 const ROWS = 60_000;
 const LEASE_SECONDS = 2;
 const LIMIT_MS = 60_000;
@@ -28,10 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/**
- * Fills a radar large enough that its export takes a while. Writing to the read model directly is enough for this
- * test.
- */
+/** A large export takes a while. Written to the read model directly. */
 const fillRadar = (brandId: string) =>
   stack.pool.query(
     `insert into radar.item select id, $1, '2026-05-10T00:00:00Z'::timestamptz + n * interval '1 second', 'ad_started',
@@ -52,7 +49,6 @@ const startWorker = () =>
 
 const filesOf = (path: string): Promise<readonly string[]> => readdir(path).catch(() => []);
 
-/** Returns the size of the unfinished file in a folder. */
 const unfinishedBytes = async (path: string): Promise<number> => {
   const name = (await filesOf(path)).find((one) => one.endsWith('.part'));
   return name === undefined ? 0 : (await stat(join(path, name)).catch(() => ({ size: 0 }))).size;

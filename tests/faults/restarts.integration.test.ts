@@ -22,9 +22,8 @@ import { PROCESS_NAMES, type RunningService, startService } from '../stack/servi
 import { until } from '../stack/wait-until.ts';
 
 /**
- * Starts all processes before any server is up; then restarts each server under load. No process may exit, no
- * acknowledged write may be lost, and later reads must match the log. RESTARTS_ADS=100000 and RESTARTS_ROUNDS=10
- * run the full exercise.
+ * All processes start before any server, then each server restarts under load. RESTARTS_ADS=100000 and
+ * RESTARTS_ROUNDS=10 run the full exercise.
  */
 const { RESTARTS_ADS, RESTARTS_ROUNDS, RESTARTS_DOWN_MS } = readSettings(
   z.object({
@@ -38,7 +37,7 @@ const LIMIT_MS = 160_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
 const LOAD_MS = 800 + RESTARTS_ADS / 50;
 const BACK_MS = 90_000;
 const FEED_MS = 90_000 + RESTARTS_ADS * 10;
-/** Interval that stays within the rate limit of an API key. */
+/** Within the rate limit of an API key. */
 const WRITE_EVERY_MS = 80;
 
 let servers: KillableServers;
@@ -57,7 +56,7 @@ type Writer = {
   read(): Promise<ReadonlySet<string>>;
 };
 
-/** A customer who writes notes and remembers which writes were acknowledged. */
+/** Remembers acknowledged notes. */
 const openWriter = async (): Promise<Writer> => {
   await using opened = new AsyncDisposableStack();
   const pool = openPool(servers.urls.DATABASE_URL, 2);

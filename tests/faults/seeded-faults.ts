@@ -1,4 +1,4 @@
-/** Returns a seeded generator of integers from 0 to below a limit, so that a failing run can be repeated. */
+/** A failing run can be repeated with its seed. */
 export const choices = (seed: number): ((below: number) => number) => {
   let state = seed;
   return (below) => {

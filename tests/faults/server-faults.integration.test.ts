@@ -11,37 +11,29 @@ import { createKeyText } from '#application/access/api-key-format.ts';
 import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
 import { READ_ANSWER_MS as READ_ANSWER_MS_OF_API } from '#platform/postgres/settings.ts';
 
-/** A real API process, with a proxy before each of its servers. No fault may leave a request unanswered, or outlast itself. */
-
-/** SERVER_FAULTS_ALL=1 plays every fault and checks the limits of time, on a quiet machine (`npm run trials`). */
+/** SERVER_FAULTS_ALL=1 plays every fault and checks times, on a quiet machine (`npm run trials`). */
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
   z.object({ SERVER_FAULTS_ALL: z.coerce.number().default(0) }),
 );
-/**
- * The short form runs on a busy machine: its process gets twice the time for its servers, and a limit here is twice as long, and
- * `BUSY_MS` longer.
- */
+/** The short form runs on a busy machine, so its limits are longer. */
 const within = (limitMs: number): number => (isLong ? limitMs : 2 * limitMs + BUSY_MS);
 const BUSY_MS = 5_000;
 const TWICE_THE_TIME = {
   EVENT_STORE_ANSWER_MS: String(2 * EVENT_STORE_ANSWER_MS),
   READ_ANSWER_MS: String(2 * READ_ANSWER_MS_OF_API),
 } as const;
-/** Milliseconds of waits that have no limit to be checked. */
+/** For waits without a checked limit. */
 const PATIENCE_MS = 45_000;
-/** Each request is answered. */
 const ANSWER_MS = within(10_000);
-/** The same for a read, also when Postgres does not answer. */
+/** Also while Postgres does not answer. */
 const READ_ANSWER_MS = within(3_000);
-/** Requests succeed after the end of a fault. */
 const HEALED_MS = within(2_000);
-/** Dead idle connections are replaced: 5 s to a question, 5 s for its answer. */
+/** 5 s to a question, 5 s for its answer. */
 const FOUND_MS = within(12_000);
 const READS = 12;
 const WRITES = 3;
 const COMMANDS = 20;
 const INVALID = ['revoked', 'unknown'] as const;
-/** A command is refused while the event store does not answer. */
 const REFUSED_MS = within(2_000);
 const LIMIT = { timeout: 4 * PATIENCE_MS };
 
@@ -54,7 +46,6 @@ type KeyKind = 'valid' | 'revoked' | 'unknown';
 type CallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly idempotencyKey?: string;
-  /** `valid` when absent. */
   readonly key?: KeyKind;
 };
 type Answer = {
@@ -156,7 +147,7 @@ const expectAnswered = async (requests: readonly ReturnType<typeof call>[]): Pro
   }
 };
 
-/** Waits until all of many requests succeed. Fails when it takes longer than the limit. */
+/** Fails after the limit. */
 const expectHealed = async (limitMs = HEALED_MS): Promise<void> => {
   const since = performance.now();
   const succeeded = async (): Promise<boolean> => {
@@ -168,10 +159,7 @@ const expectHealed = async (limitMs = HEALED_MS): Promise<void> => {
   expect(performance.now() - since).toBeLessThan(limitMs);
 };
 
-/**
- * Ends the faults of a test before. Otherwise a connection that no request has used since its fault would fail one of the next
- * reads.
- */
+/** A connection that met a fault unnoticed would fail one of the next reads. */
 const heal = async (): Promise<void> => {
   for (const one of [proxy, storeProxy, natsProxy]) one.endFaults();
   await expectHealed();
@@ -273,9 +261,9 @@ test(
 );
 
 describe('all waits of a request together', LIMIT, () => {
-  /** A position that no read model reaches. */
+  /** No read model reaches it. */
   const MIN_POSITION = { 'min-position': '9223372036854775807' };
-  /** Postgres answers each statement, and the event store each call, within its own limit. */
+  /** Within the limits of a statement and a call. */
   const LATE_MS = 3_400;
 
   const claimOf = async (idempotencyKey: string): Promise<{ status: number | null; isFree: boolean }> => {

@@ -27,14 +27,13 @@ import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack } from '../attack.ts';
 
-/** Attacks on caps. The minute stands still, so that no attack runs over its end. */
+/** The minute stands still, so that no attack runs over its end. */
 const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };
 
 const PROCESSES = 4;
-/** Places below a cap, and concurrent creations at that point. */
 const PLACES = 5;
 const CREATIONS = 49;
-/** Milliseconds that a creation may wait for a connection, however busy the machine is. */
+/** However busy the machine is. */
 const PATIENCE_MS = 60_000;
 
 let stack: ApiStack;
@@ -103,7 +102,6 @@ attack('a member signs in in as many browsers as the cap allows, and others are 
 
 const report = () => ({ from: '2026-11-01', to: '2026-11-10' });
 
-/** Sends creations at once, to one process after the other. Returns their statuses, sorted. */
 const createAtOnce = async (
   key: Key,
   path: string,
@@ -124,7 +122,6 @@ const createAtOnce = async (
   return (await Promise.all(sent)).toSorted((one, other) => one - other);
 };
 
-/** A list that is filled up to some places below its cap, and how a process adds an item to it. */
 type Filled = {
   readonly name: string;
   readonly fill: (key: Key) => Promise<unknown>;
@@ -132,10 +129,10 @@ type Filled = {
   readonly body: (place: number) => object;
 };
 
-/** Adds rows as the projection writes them: that many creations one after another would take minutes. */
+/** The projection's rows are added directly: that many creations would take minutes. */
 const addRows = (sql: string) => (key: Key) => stack.pool.query(sql, [key.workspaceId, key.memberId]);
 
-/** The list whose cap its decider keeps, because it is one stream. */
+/** Its decider keeps the cap, because the list is one stream. */
 const EXACT = 'API keys';
 
 const LISTS: readonly Filled[] = [
@@ -214,7 +211,6 @@ attack('a list grows beyond its cap by what is created at the same time only', a
   return `${CREATIONS} creations at ${PLACES} below each cap: ${figures.join(', ')}, and later ones 409`;
 });
 
-/** Runs calls that succeed or are refused at a limit. Returns how many succeeded. */
 const countAllowed = async (calls: readonly Promise<unknown>[]): Promise<number> => {
   const settled = await Promise.allSettled(calls);
   for (const one of settled)

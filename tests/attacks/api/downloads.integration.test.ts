@@ -12,20 +12,20 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { isLong } from '../attack.ts';
 
-/** Attacks with downloads that need no key. They start processes of their own, so they run in `npm run attack` only. */
+/** These attacks start processes of their own, so they run in `npm run attack` only. */
 const DOWNLOADS = 1_000;
 /** Fewer than a workspace may have in progress. */
 const READS_AT_ONCE = 100;
-/** Bytes above which copying a body costs more than a brand read. A bare server shows what copying costs. */
+/** Above this size copying a body costs more than a brand read. */
 const LARGE_BYTES = 256 * 1_024;
-/** Rounds of a comparison. The same work takes up to twice the processor time when a virtual machine shares its processor. */
+/** The same work takes up to twice the processor time when a virtual machine shares its processor. */
 const ROUNDS = 7;
-/** Rounds before them whose times are not counted: code is slower while it is compiled for what it meets. */
+/** Code is slower while it is compiled for what it meets. */
 const WARM_UP_ROUNDS = 3;
 const MEMORY_MAX_MIB = 50;
 const START_LIMIT_MS = 60_000;
 const SAMPLE_MS = 10;
-/** Clock ticks in a second of `/proc/<pid>/stat`. */
+/** Of `/proc/<pid>/stat`. */
 const TICKS_PER_SECOND = 100;
 const PROJECT = join(import.meta.dirname, '../../..');
 
@@ -39,10 +39,9 @@ afterAll(async () => {
   if (isLong) await stack[Symbol.asyncDispose]();
 });
 
-/** Resident memory of a process in MiB. */
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-/** Processor time of a process in microseconds, of the kernel for it included. */
+/** In microseconds, that of the kernel included. */
 const cpuOf = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000;
@@ -72,7 +71,7 @@ const startProcess = async (
   };
 };
 
-/** Sends requests at once, each over a connection of its own. Returns the bytes of a body; all must be 200. */
+/** Each request has a connection of its own. Returns the bytes of a body. */
 const download = async (
   url: string,
   count: number,
@@ -98,7 +97,6 @@ const download = async (
 
 type Cost = { readonly cpu: number; readonly memory: number };
 
-/** Measures processor time per request, and by how much memory rises while the requests run. */
 const measure = async (pid: number, count: number, run: () => Promise<unknown>): Promise<Cost> => {
   const before = { cpu: cpuOf(pid), memory: memoryOf(pid) };
   let peak = before.memory;
@@ -115,7 +113,6 @@ const measure = async (pid: number, count: number, run: () => Promise<unknown>):
 
 type Measured = { readonly pid: number; readonly run: () => Promise<unknown> };
 
-/** Measures costs in turn and returns the median time and the most memory of each. */
 const compare = async (...measured: readonly Measured[]): Promise<readonly Cost[]> => {
   const rounds: Cost[][] = [];
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {

@@ -2,14 +2,11 @@ import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/**
- * A caller over HTTP in a thread of its own, so that what it costs is not counted to the API. Answers each message with what
- * it met.
- */
+/** Runs in a thread of its own, so that its costs are not counted to the API. */
 export type Met = { readonly status: number; readonly retryAfter: string | undefined; readonly ms: number };
-/** Keyless requests to send at once over each of the connections, without awaiting a reply. */
+/** Keyless requests are sent without awaiting a reply. */
 export type Pipelines = { readonly connections: number; readonly requests: number };
-/** Requests to send: the paths at once, repeated one after another until `ms` milliseconds are over, or once without. */
+/** The paths are sent at once, repeatedly for `ms` milliseconds, or once without. */
 export type Calls = { readonly paths: readonly string[]; readonly ms?: number };
 
 const { url, authorization } = workerData as { readonly url: string; readonly authorization: string };
@@ -31,7 +28,6 @@ const call = (path: string): Promise<Met> =>
     sent.once('error', reject);
   });
 
-/** Sends the requests of one connection. Returns the status of each reply until the connection is closed. */
 const pipeline = (requests: number): Promise<readonly Met[]> =>
   new Promise((resolve) => {
     const since = performance.now();

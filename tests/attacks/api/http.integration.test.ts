@@ -8,7 +8,6 @@ import { on, type Reply } from '../../dsl/api.ts';
 import { attack, isLong, tries } from '../attack.ts';
 import { DRAWN_HEADERS, type PairRequest, pairRequest, urlOf } from '../pair-requests.ts';
 
-/** Attacks on a whole API with its servers. They share one stack. */
 let stack: ApiStack;
 let app: FastifyInstance;
 
@@ -18,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Requests of one key, below its limit per minute, and keys: 300 requests in `npm test`, 100,000 in `npm run attack`. */
+/** In all 300 requests in `npm test`, 100,000 in `npm run attack`. */
 const REQUESTS_PER_KEY = isLong ? 900 : 300;
 const KEYS = isLong ? Math.ceil(tries(5_000) / REQUESTS_PER_KEY) : 1;
 const batch = fc.array(pairRequest, { minLength: REQUESTS_PER_KEY, maxLength: REQUESTS_PER_KEY });
 /** Requests in flight. Those that wait for a position hold up no others. */
 const CONCURRENCY = 100;
 
-/** Sends a request and checks its reply: no 5xx but 503 with `retry-after`, and every 400 names what is wrong. */
+/** Allows no 5xx but 503 with `retry-after`. Every 400 must name the fault. */
 const sendPair = async (request: PairRequest, key: Key): Promise<number> => {
   const { method, body, headers: drawn } = request;
   const {
@@ -83,7 +82,6 @@ attack(
   },
 );
 
-/** Creates a key with an idempotency key. Returns its record, and a function that repeats the request. */
 const createKey = async (whose: Key) => {
   const path = `/v1/workspaces/${whose.workspaceId}/api-keys`;
   const headers = { 'idempotency-key': randomUUID() };

@@ -8,7 +8,7 @@ import { openNats } from '#platform/nats/connection.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, tries } from '../attack.ts';
 
-/** Attacks on the limits of requests. The minute stands still, so that no attack runs over its end. */
+/** The minute stands still, so that no attack runs over its end. */
 const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };
 const LIMIT = PLANS.free.requestsPerMinute;
 const REFUSED_PER_MINUTE = 50;
@@ -31,7 +31,6 @@ const get = (key: Key | null, headers: Readonly<Record<string, string>> = {}, ad
     headers: { ...(key ? { authorization: `Bearer ${key.text}` } : {}), ...headers },
   });
 
-/** Sends requests one after another until one is refused. Returns how many were answered. */
 const answered = async (send: () => Promise<{ statusCode: number }>, most: number): Promise<number> => {
   for (let count = 0; count < most; count += 1) if ((await send()).statusCode === 429) return count;
   return most;
@@ -140,7 +139,6 @@ attack('four processes together allow a tenth more than the limit at most', asyn
       await hearing;
     return counts.take(name, limit).allowed;
   };
-  // All at once.
   const taken = await Promise.all(
     processes.flatMap((counts) => Array.from({ length: limit }, () => take(counts))),
   );

@@ -39,10 +39,8 @@ import { createTestDatabase, createTestEventStore } from '../../stack/database.t
 import { silentLog } from '#platform/logger.ts';
 import { attack, isLong } from '../attack.ts';
 
-/** Changes of the long stream, and commands measured on each of the two streams. */
 const CHANGES = isLong ? 10_000 : 500;
 const COMMANDS = isLong ? 60 : 6;
-/** Events of one append. */
 const APPENDED_TOGETHER = 500;
 const WORKSPACE_ID = 'ws_1';
 const AT = '2026-11-20T12:00:00.000Z';
@@ -63,7 +61,7 @@ afterAll(() => resources.disposeAsync());
 type Stream = {
   readonly name: (owner: string) => string;
   readonly decider: Decider<never, never>;
-  /** The nth change. A workspace can repeat such changes without end. */
+  /** A workspace can repeat such changes without end. */
   readonly change: (place: number, owner: string) => Event;
 };
 const longStream = <State, E extends Event>(
@@ -78,7 +76,6 @@ const event = (type: string, owner: string, data: object): Event => ({
 
 const ITEM = { item_type: 'brand', item_key: 'brand-1' } as const;
 
-/** Streams without a natural end: toggled settings, keys and collections that come and go, texts that are replaced. */
 const STREAMS: Readonly<Record<string, Stream>> = {
   'tracked brands': longStream(trackingStream, tracking, (place, owner) => {
     const brand_id = `brand-${place % 500}`;
@@ -198,7 +195,6 @@ const STREAMS: Readonly<Record<string, Stream>> = {
 
 const metadata = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
 
-/** Appends the changes before the measured ones. */
 const fill = async (name: string, { change }: Stream, owner: string): Promise<void> => {
   let revision = -1n;
   for (let from = 0; from < CHANGES; from += APPENDED_TOGETHER) {
@@ -208,7 +204,7 @@ const fill = async (name: string, { change }: Stream, owner: string): Promise<vo
   }
 };
 
-/** Runs one command as a process does that has not seen the stream. Returns milliseconds and the revision. */
+/** Runs as in a process that has not seen the stream. Returns milliseconds and the revision. */
 const runCommand = async (
   name: string,
   decider: Stream['decider'],
@@ -261,7 +257,6 @@ attack(`a command on a stream of ${CHANGES} changes costs at most twice one on a
   return figures.join('; ');
 });
 
-/** Counts the events that leave an event store. */
 const counting = (): { readonly store: EventStore; readonly count: () => number } => {
   let count = 0;
   const store: EventStore = {

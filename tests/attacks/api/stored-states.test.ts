@@ -8,7 +8,7 @@ import { collectionTree } from '#domain/workspace/collection/decider.ts';
 import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { attack, tries } from '../attack.ts';
 
-/** Removals after which a state must have reached its largest size, and removals of the attack. */
+/** After `FEW` removals a state must have reached its largest size. */
 const FEW = 2_000;
 const MANY = 2 * tries(FEW);
 const AT = '2026-11-20T12:00:00.000Z';
@@ -48,7 +48,6 @@ const signInEvents = (place: number): readonly SignInEvent[] => {
   ];
 };
 
-/** Returns the characters of the largest stored state among those after at least `FEW` removals, for two counts. */
 const largestStates = <State, E>(decider: Decider<State, E>, eventsOf: (place: number) => readonly E[]) => {
   const { initial, evolve, snapshot } = decider;
   if (!snapshot) throw new Error('the decider has no snapshots');

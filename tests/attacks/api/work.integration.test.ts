@@ -12,17 +12,13 @@ import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures
 import { attack, isLong } from '../attack.ts';
 import type { Calls, Met, Pipelines } from './http-caller.ts';
 
-/** Attacks on the work that one caller can cause. */
 const SEARCHES = 50;
-/** Rows that a worst search computes; in `npm run attack` about a third of a second of a processor. */
+/** In `npm run attack` about a third of a second of a processor. */
 const SEARCHED_ROWS = isLong ? 1_500_000 : 100_000;
-/** Milliseconds after which the server cancels a statement in these tests. */
 const STATEMENT_TIMEOUT_MS = 100;
-/** Milliseconds to wait for a connection in these tests. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Milliseconds of one measurement of reads, one after another. */
 const READING_MS = isLong ? 3_000 : 300;
-/** Pairs of measurements, without and with the searches in turn: the speed of a virtual machine changes within seconds. */
+/** Both kinds alternate: the speed of a virtual machine changes within seconds. */
 const READING_ROUNDS = isLong ? 12 : 1;
 
 let stack: ApiStack;
@@ -38,7 +34,6 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const get = (app: FastifyInstance, url: string, whose: Key) =>
   app.inject({ url, headers: { authorization: `Bearer ${whose.text}` } });
 
-/** Starts a caller with a key in a thread of its own. */
 const startCaller = (url: string, whose: Key) => {
   const worker = new Worker(new URL('./http-caller.ts', import.meta.url), {
     workerData: { url, authorization: `Bearer ${whose.text}` },
@@ -159,9 +154,8 @@ attack(
   },
 );
 
-/** Connections of the attack, each with its requests without a key at once. */
 const PIPELINES: Pipelines = { connections: 80, requests: 2_500 };
-/** Maximum milliseconds of a read of another caller meanwhile, and MiB by which memory rises. */
+/** For another caller meanwhile. */
 const BESIDE_PIPELINES_MS = 1_000;
 const PIPELINES_MAX_MIB = 128;
 const SAMPLE_MS = 5;

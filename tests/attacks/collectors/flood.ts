@@ -11,22 +11,19 @@ import { ad } from '#tests/dsl/scans.ts';
 import { openRawNats } from './raw-nats.ts';
 
 /**
- * A collector that publishes observations of almost the maximum size as fast as a line of a gigabit carries them, in a thread of
- * its own. As fast as the server takes them, 400 MB a second, copying them takes both processors of a small machine. `brands`
- * is the number of brands that they are about, in turn. Posts `ready`, and publishes as many as a message says, or until the
- * message 0; then posts the number of published ones.
+ * Runs in a thread. At full speed, 400 MB a second, copying would take both processors of a small machine, so the
+ * flood keeps to a gigabit line. Posts `ready`, publishes as many as a message says or until the message 0, then posts
+ * the number published.
  */
 
 const { natsUrl, brands } = workerData as { readonly natsUrl: string; readonly brands: number };
-/** Bytes a second that a line of a gigabit carries without its frames. */
+/** A gigabit without its frames. */
 const LINE_BYTES = 118_000_000;
-/** Publications that wait for their acknowledgement at once. */
 const AT_ONCE = 8;
-/** Bytes that a chunk has besides the texts of its ads. */
 const OTHER_BYTES = 130_000;
 const BODY = 'a'.repeat(Math.floor((OBSERVATION_MAX_BYTES - OTHER_BYTES) / CHUNK_ADS_MAX));
 
-/** The ads of all chunks, encoded once: the flood must cost the machine as little as possible besides its receivers. */
+/** Encoded once, because the flood must cost the machine little besides its receivers. */
 const ADS = JSON.stringify(
   Array.from({ length: CHUNK_ADS_MAX }, (_, index) =>
     ad(`8${String(index).padStart(4, '0')}`, { body: BODY, link_url: 'https://flood.example/' }),
@@ -40,14 +37,13 @@ const chunkOf = (place: number): AdLibraryScanChunk => {
   const scan_id = scanIdOf(brand_domain, scanned_at, `flood ${place}`);
   return { type: 'ad_library.scan', scan_id, brand_domain, scanned_at, chunk: 0, ads: [] };
 };
-/** Returns the JSON of a chunk without its ads, which come last in it. */
+/** The ads come last in a chunk. */
 const startOf = (chunk: AdLibraryScanChunk): string => JSON.stringify(chunk).replace(/\]\}$/, '');
 const END = `${ADS.slice(1)}}`;
 
 const nats = await openRawNats(natsUrl);
 let published = 0;
 
-/** Publishes `most`, or fewer when `signal` is aborted. Returns their number. */
 const publishAtMost = async (most: number, signal: AbortSignal): Promise<number> => {
   const from = published;
   const since = performance.now();
@@ -75,7 +71,6 @@ const publishAtMost = async (most: number, signal: AbortSignal): Promise<number>
   return published - from;
 };
 
-/** Publishes and reports how many. */
 const serve = async (most: number, signal: AbortSignal): Promise<void> => {
   const count = await publishAtMost(most, signal);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none

@@ -15,28 +15,21 @@ import { createTestDatabase, createTestNats } from '../../stack/database.ts';
 import { startProcess } from '../../stack/processes.ts';
 import { isLong } from '../attack.ts';
 
-/** An attack of a collector on the queue of observations. It needs an ingest process, so it runs in `npm run attack` only. */
+/** Needs an ingest process, so it runs in `npm run attack` only. */
 
-/**
- * Pairs of measurements, without and with large observations in turn: the speed of a virtual machine changes within seconds,
- * and memory that the queue takes for the first time costs twice its copying.
- */
+/** Both kinds alternate: a virtual machine's speed changes, and new memory of the queue costs twice its copying. */
 const ROUNDS = 5;
-/** Small observations of each measurement, milliseconds between two, and brands that they are about. */
 const SMALL = 200;
 const INTERVAL_MS = 25;
 const BRANDS = 20;
-/** Milliseconds in which every small observation must be recorded, and then every large one. */
 const RECORDED_LIMIT_MS = 60_000;
-/** Milliseconds in which the database clears up what the large ones left, before delays without them are measured. */
+/** The database clears up after large observations before delays without them are measured. */
 const SETTLING_MS = 5_000;
-/** Maximum number of large observations, and brands that they are about. */
 const FLOOD_MAX = 4_000;
 const FLOOD_BRANDS = 40;
-/** Shares of the small observations whose delays are judged: half of them, nearly all, and the slowest. */
+/** Half, nearly all, and the slowest. */
 const SHARES = [0.5, 0.95, 0.99];
 
-/** Milliseconds from the publication of an observation to its acknowledgement. */
 type Delay = { readonly kind: Observation['type']; readonly ms: number };
 
 const estimateOf = (domain: string, observed_at: string, monthly_visits: number): TrafficEstimate => ({
@@ -54,7 +47,7 @@ const estimateOf = (domain: string, observed_at: string, monthly_visits: number)
   similar_sites: null,
 });
 
-/** Returns small observations: an estimate, a link, a profile of a new brand, or a scan of one ad, in turn. */
+/** Returns an estimate, a link, a profile of a new brand, or a scan of one ad, in turn. */
 const smallOf = (round: number, place: number): readonly Observation[] => {
   const domain = `small-${place % BRANDS}.example`;
   const observed_at = new Date(Date.UTC(2026, 5, 1 + round, 0, 0, place)).toISOString();
@@ -84,7 +77,6 @@ const smallOf = (round: number, place: number): readonly Observation[] => {
   }
 };
 
-/** Publishes small observations at intervals. Returns their delays. */
 const measure = async (nats: Nats, round: number): Promise<Delay[]> => {
   const sentAt = new Map<number, { readonly kind: Observation['type']; readonly since: number }>();
   const ackedAt = new Map<number, number>();
@@ -121,7 +113,7 @@ const measure = async (nats: Nats, round: number): Promise<Delay[]> => {
   }));
 };
 
-/** Starts a collector of large observations in a thread. Its start takes the processors too, unlike that on another machine. */
+/** The start takes the processors, unlike that on another machine. */
 const startFlood = async (natsUrl: string) => {
   const worker = new Worker(new URL('./flood.ts', import.meta.url), {
     workerData: { natsUrl, brands: FLOOD_BRANDS },
@@ -134,7 +126,7 @@ const startFlood = async (natsUrl: string) => {
     return ended.then(([published]) => Number(published));
   };
   return {
-    /** Publishes at most a number of them. Returns how many, at the end or when `stop` was called. */
+    /** Returns how many, at the end or after `stop`. */
     publish,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has none
     stop: (): void => worker.postMessage(0),
@@ -142,7 +134,6 @@ const startFlood = async (natsUrl: string) => {
   };
 };
 
-/** The delays of each round. */
 type Rounds = readonly (readonly Delay[])[];
 
 const shareOf = (rounds: Rounds, share: number): number =>
@@ -154,7 +145,6 @@ const shareOf = (rounds: Rounds, share: number): number =>
 const onlyOf = (rounds: Rounds, kind: Observation['type']): Rounds =>
   rounds.map((delays) => delays.filter((delay) => delay.kind === kind));
 
-/** Returns the ratio of each share of the delays, and a text with them. */
 const compare = (alone: Rounds, beside: Rounds) => {
   const ratios: number[] = [];
   const figures: string[] = [];

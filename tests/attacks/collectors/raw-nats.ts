@@ -2,19 +2,15 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/**
- * A client of NATS that publishes and does nothing else. It writes the bytes that it is given without a copy: the usual client
- * takes more time of the processors for a megabyte than the server does, which a collector on another machine would not take.
- */
+/** Publishes bytes without a copy: the usual client takes more processor time for a megabyte than the server. */
 
 const LINE_END = '\r\n';
 const HEADERS_START = 'NATS/1.0\r\n';
 
-/** Answer of JetStream to a publication. */
 type Answer = { readonly seq: number; readonly error?: { readonly description: string } };
 type Publish = Nats['jetstream']['publish'];
 
-/** Opens a connection. `publish` is the one of JetStream; it rejects when the server refuses the message. */
+/** `publish` rejects when the server refuses the message. */
 export const openRawNats = async (url: string): Promise<Pick<Nats, 'jetstream'> & AsyncDisposable> => {
   const { hostname, port, username, password } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -25,7 +21,7 @@ export const openRawNats = async (url: string): Promise<Pick<Nats, 'jetstream'> 
   let sent = 0;
   let text = '';
 
-  /** Takes one message or line of the server off the text. Returns false when it is not complete. */
+  /** Returns false for an incomplete message. */
   const takeOne = (): boolean => {
     const end = text.indexOf(LINE_END);
     if (end < 0) return false;

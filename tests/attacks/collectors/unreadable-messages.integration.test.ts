@@ -35,7 +35,6 @@ const profile = {
 };
 const DEPTH = 100_000;
 
-/** Messages that cannot be read, or not as what they claim to be. */
 const UNREADABLE: Readonly<Record<string, Buffer>> = {
   'no bytes': Buffer.alloc(0),
   'no JSON': Buffer.from('no JSON'),

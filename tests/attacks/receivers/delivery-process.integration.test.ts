@@ -18,7 +18,6 @@ import { attack, isLong } from '../attack.ts';
 import type { Arrival } from './hostile-receivers.ts';
 
 const WORKSPACE_ID = 'ws_receivers';
-/** Reasons that the attempts of each kind of receiver get. */
 const REASONS: Readonly<Record<string, RegExp>> = {
   stalls: /within 15 seconds/,
   drips: /within 15 seconds/,
@@ -30,16 +29,15 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   redirects: /redirects are not followed/,
 };
 const KINDS = Object.keys(REASONS);
-/** Deliveries to each hostile endpoint: more than its places. */
+/** More than an endpoint's places. */
 const HOSTILE_PER_ENDPOINT = 40;
-/** Other endpoints of the same origin, deliveries to them of one round, and milliseconds between two. */
 const OTHERS = 20;
 const DELIVERIES = isLong ? 600 : 60;
 const INTERVAL_MS = 20;
-/** Rounds with and without the attack, in turn, so that other work of the machine disturbs both alike. */
+/** Rounds with and without the attack alternate, so that other work disturbs both alike. */
 const ROUNDS = isLong ? 6 : 1;
 const LIMIT_MS = 60_000;
-/** Milliseconds after which no request of a hostile endpoint is open any more: the time limit of a request, and some. */
+/** Time limit of a request, and some. */
 const OVER_MS = 17_000;
 
 const epochMs = (): number => performance.timeOrigin + performance.now();
@@ -61,7 +59,6 @@ attack('hostile receivers cost the delivery process their own places only', asyn
   const receivers = new Worker(new URL('./hostile-receivers.ts', import.meta.url));
   resources.defer(async () => void (await receivers.terminate()));
   const [port] = (await once(receivers, 'message')) as [number];
-  /** Times of arrival by the id of the delivery, and requests by kind of receiver. */
   const arrivedAt = new Map<string, number>();
   const requests = new Map<string, number>();
   receivers.on('message', ({ kind, id, atMs }: Arrival) => {
@@ -92,7 +89,7 @@ attack('hostile receivers cost the delivery process their own places only', asyn
     );
   };
 
-  /** Sends to other endpoints at intervals. Returns the milliseconds from each commit until the arrival. */
+  /** Returns the milliseconds from each commit to the arrival. */
   const measure = async (): Promise<number[]> => {
     const queuedAt = new Map<string, number>();
     for (let place = 0; place < DELIVERIES; place += 1) {

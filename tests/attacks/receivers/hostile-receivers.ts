@@ -1,26 +1,18 @@
 import { createServer, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-/**
- * Receivers that misbehave, in a thread of their own, so that the time they take is not that of the sender. The path of a
- * request chooses the behaviour; every other path is answered with 204. Posts its port, and then each request.
- */
+/** Runs in a thread, so that its time is not the sender's. The path chooses the behaviour; others get 204. */
 
-/**
- * A request that has arrived. `id`: its header `webhook-id`, empty without one. `atMs`: epoch milliseconds with a fraction,
- * which every thread of the machine shares.
- */
+/** `id`: header `webhook-id`, empty without one. `atMs`: since 1970 with a fraction, shared by all threads. */
 export type Arrival = { readonly kind: string; readonly id: string; readonly atMs: number };
 
 const DRIP_MS = 1_000;
-/** Bytes of one write of a flood. */
 const FLOOD = Buffer.alloc(64 * 1_024, 'x');
 const INTERIM = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'.repeat(200));
 const HEADER = Buffer.from(`x-more: ${'a'.repeat(1_000)}\r\n`.repeat(30));
 const FIELDS = Buffer.from('a:b\r\n'.repeat(10_000));
 const GIGABYTE = 1024 ** 3;
 
-/** Writes without end, as fast as the other side reads. */
 const flood = (socket: Socket, bytes: Buffer): void => {
   const write = (): void => {
     while (!socket.destroyed && socket.write(bytes));

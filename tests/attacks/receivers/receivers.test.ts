@@ -8,7 +8,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { attack, isLong } from '../attack.ts';
 
-/** Concurrent sends to one endpoint: the limit of an endpoint (`services/delivery/endpoints/endpoint-queues.ts`). */
+/** Limit of an endpoint (`services/delivery/endpoints/endpoint-queues.ts`). */
 const SENDS_PER_ENDPOINT = 16;
 const KINDS = [
   'stalls',
@@ -20,14 +20,13 @@ const KINDS = [
   'gigabyte',
   'redirects',
 ] as const;
-/** Rounds with and without the attack, in turn, so that other work of the machine disturbs both alike. */
+/** Rounds with and without the attack alternate, so that other work disturbs both alike. */
 const ROUNDS = isLong ? 12 : 2;
 const SENDS_PER_ROUND = isLong ? 100 : 20;
 const BODY = Buffer.from('{}');
-/** Milliseconds between two attempts of a delivery that failed at once; the shortest of the retry schedule is longer. */
+/** The shortest delay of the retry schedule is longer. */
 const REPEAT_MS = 500;
 
-/** Starts receivers in a thread of their own. Returns their origin. */
 const startReceivers = async (): Promise<{ readonly origin: string } & AsyncDisposable> => {
   const worker = new Worker(new URL('./hostile-receivers.ts', import.meta.url));
   const [port] = (await once(worker, 'message')) as [number];
@@ -94,5 +93,5 @@ attack(
   },
 );
 
-/** A send that was still open when its round ended. */
+/** Still open when its round ended. */
 const GONE: Pick<SendOutcome, 'delivered' | 'reason'> = { delivered: false, reason: null };

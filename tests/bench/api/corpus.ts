@@ -13,11 +13,11 @@ import { untilPassed } from '#tests/stack/read-models.ts';
 import { METADATA, scaled } from '../runner/bench.ts';
 import { type BenchServers, startService } from '../runner/servers.ts';
 
-/** The writes need a brand for each request of a client. */
+/** Writes need a brand for each request of a client. */
 const BRANDS = scaled(300, 25);
 const TRACKED = scaled(50, 10);
 const KEYS = scaled(50, 22);
-/** Number of brands in the radar: those above and others that are not tracked. */
+/** The brands above, and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
 const PROJECTED_LIMIT_MS = 600_000;
@@ -25,11 +25,10 @@ const PROJECTED_LIMIT_MS = 600_000;
 export interface BenchCorpus {
   readonly workspaceId: string;
   readonly slugs: readonly string[];
-  /** A key with all scopes. Its workspace lists 49 others. */
+  /** Has all scopes. Its workspace lists 49 other keys. */
   readonly key: string;
 }
 
-/** Creates workspaces with an owner and some keys each, as an operator does. */
 export const openWorkspaces = (
   resources: AsyncDisposableStack,
   { databaseUrl }: BenchServers,
@@ -49,7 +48,7 @@ export const openWorkspaces = (
   };
 };
 
-/** Records brands as events and projects them. Creates a workspace that tracks 50 of them and has 50 API keys. */
+/** Creates a workspace that tracks 50 brands and has 50 API keys. */
 export const recordCorpus = async (servers: BenchServers, pool: Database): Promise<BenchCorpus> => {
   await using resources = new AsyncDisposableStack();
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
@@ -75,8 +74,8 @@ export const recordCorpus = async (servers: BenchServers, pool: Database): Promi
 };
 
 /**
- * Replaces the radar's items by `rows` items, spread evenly over brands and the last 90 days, with documents of the
- * usual length. One transaction also creates the table, so that the rows need no WAL (`wal_level` minimal).
+ * Spreads items over brands and 90 days. One transaction also creates the table, so the rows need no WAL (`wal_level`
+ * minimal).
  */
 export async function fillRadar(pool: Database, rows: number): Promise<void> {
   await inTransaction(pool, async (client) => {

@@ -3,11 +3,7 @@ import { Pool } from 'pg';
 import { z } from 'zod';
 import { Port, readSettings } from '#platform/settings.ts';
 
-/**
- * The ceiling for the API bench: a bare Fastify over an ordinary `pg` pool. Each route runs one named statement with the joins
- * that it needs and returns the columns as `pg` reads them, serialised by Fastify. It has no keys, rate limits, cursors,
- * response validators or freshness.
- */
+/** Bare Fastify over an ordinary `pg` pool, without keys, rate limits, cursors, validators or freshness. */
 const { DATABASE_URL, PORT } = readSettings(z.object({ DATABASE_URL: z.string(), PORT: Port }));
 const PAGE_SIZE = 20;
 const pool = new Pool({ connectionString: DATABASE_URL });

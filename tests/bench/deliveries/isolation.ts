@@ -13,20 +13,15 @@ import { type BenchServers, openPlainPool, startService } from '../runner/server
 const ENDPOINTS = 50;
 const DELIVERIES = scaled(2_000, 50);
 const PER_SECOND = 100;
-/** Deliveries to the other endpoints per delivery to the endpoint that hangs. */
 const OTHERS_PER_HANGING = 10;
-/** Deliveries to the hanging endpoint before the measurement starts. More than it has slots. */
 const HANGING_BEFORE = 40;
 const LIMIT_MS = 20_000;
 const WORKSPACE_ID = 'ws_isolation';
 
-/**
- * Records scans of one launch each, in sequence per brand. Stores the time at which the event store acknowledged
- * each ad.
- */
+/** Scans of a brand follow each other. */
 const openRecorder = (eventStore: EventStore) => {
   const recordedMs = new Map<string, number>();
-  /** Revision at the end of each brand's stream, available once the previous scan is recorded. */
+  /** Revision of a brand's stream after its last scan. */
   const ends = new Map<string, Promise<bigint>>();
   let scans = 0;
   const append = async (brandId: string, after: bigint): Promise<bigint> => {
@@ -47,11 +42,7 @@ const openRecorder = (eventStore: EventStore) => {
   return { recordedMs, record };
 };
 
-/**
- * One endpoint accepts requests but never replies, up to the limit of 15 seconds, while fifty others receive
- * normally. Measures from an event's acknowledgement by the event store to the arrival of its webhook. Alerts and
- * delivery run as in production.
- */
+/** One endpoint never replies, up to the limit of 15 seconds, while fifty others receive normally. */
 export async function measureIsolation(
   context: BenchContext<'deliveries'>,
   servers: BenchServers,

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook receiver that replies 204 to every request and does nothing else. */
 const server = createServer((request, response) => {
   request.resume();
   response.writeHead(204).end();

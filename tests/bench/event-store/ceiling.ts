@@ -12,10 +12,7 @@ import { decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-cod
 import { streamsDefinition } from '#deploy/local/event-store/calls/streams-service.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 
-/**
- * A server that does no work: it acknowledges every append unread and serves reads from prepared messages. The rate
- * of a client against it is the maximum that any server could offer.
- */
+/** Acknowledges unread and serves prepared messages, so no server could offer a higher rate. */
 const CANNED_EVENTS = 200;
 const DATA = Buffer.from(JSON.stringify({ text: 'x'.repeat(400) }));
 const IDENTIFIER = Buffer.alloc(0);

@@ -20,7 +20,6 @@ export function measuredEvent(): JSONEventData {
   return jsonEvent({ type: 'Measured', data: { text: TEXT } });
 }
 
-/** Each writer appends single events to its own stream. Returns the number of events written. */
 export async function singleAppends(client: EventStoreDBClient, durationMs: number): Promise<number> {
   const endMs = Date.now() + durationMs;
   const writers = Array.from({ length: SINGLE_WRITERS }, async () => {
@@ -35,10 +34,6 @@ export async function singleAppends(client: EventStoreDBClient, durationMs: numb
   return (await Promise.all(writers)).reduce((sum, written) => sum + written, 0);
 }
 
-/**
- * Appends many events per call, with a few calls in flight, each to a new stream. Returns the number of events
- * written.
- */
 export async function batchedAppends(client: EventStoreDBClient, durationMs: number): Promise<number> {
   const endMs = Date.now() + durationMs;
   const writers = Array.from({ length: CALLS_IN_FLIGHT }, async () => {
@@ -53,14 +48,13 @@ export async function batchedAppends(client: EventStoreDBClient, durationMs: num
   return (await Promise.all(writers)).reduce((sum, written) => sum + written, 0);
 }
 
-/** Reads from the start of $all. Returns the number of events read. */
 export async function readForwards(client: EventStoreDBClient, count: number): Promise<number> {
   let read = 0;
   for await (const _ of client.readAll({ maxCount: count })) read += 1;
   return read;
 }
 
-/** Returns the latencies from an append call to the subscriber's handler, in milliseconds. */
+/** From an append call to the subscriber's handler, in milliseconds. */
 export async function liveLatencies(client: EventStoreDBClient, durationMs: number): Promise<number[]> {
   const category = `live${randomUUID().replaceAll('-', '')}`;
   const sentMs = new Map<string, number>();

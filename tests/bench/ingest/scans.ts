@@ -7,8 +7,6 @@ import type {
 import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { scanIdOf } from '#domain/ids.ts';
 
-/** Scans of a brand with many ads, a share of which changes from day to day. */
-
 export const DOMAIN = 'shop.example';
 export const PAGES = 4;
 const FIRST_SCAN_MS = Date.UTC(2026, 0, 1);
@@ -23,10 +21,7 @@ export interface Scan {
   readonly end: AdLibraryScanEnd;
 }
 
-/**
- * Identity of the scanned brand. Each brand has its own ad and page ids, because scans of the same pages wait for
- * each other.
- */
+/** Ids of its own, because scans of the same pages wait for each other. */
 export interface ScannedBrand {
   readonly domain: string;
   readonly firstAdId: number;
@@ -35,10 +30,7 @@ export interface ScannedBrand {
 
 const ONE_BRAND: ScannedBrand = { domain: DOMAIN, firstAdId: 900_000_000_000_000, firstPageId: 100_000_000 };
 
-/**
- * Returns the scan of day `day`. Between two days the share `change` of the ads changes: half of these get new
- * copy, a quarter is removed, and the same number is added.
- */
+/** A share `change` of the ads changes: half gets new copy, a quarter is removed, as many are added. */
 export function scanOfDay(day: number, ads: number, change: number, scanned = ONE_BRAND): Scan {
   const { domain } = scanned;
   const changed = Math.round(ads * change);
@@ -78,7 +70,7 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
   };
 }
 
-/** Returns an ad as of `day`. Its copy dates from the last day on which the ad was among the changed ones. */
+/** Copy dates from the last day on which the ad changed. */
 function adOf(
   { domain, firstAdId, firstPageId }: ScannedBrand,
   number: number,

@@ -19,8 +19,6 @@ import type { FigureName } from '../figures.ts';
 import { peakMemoryMib, sumCpu, watchCpu } from '../runner/cpu-time.ts';
 import { type BenchServers, startServers } from '../runner/servers.ts';
 
-/** Observations with many parts: pages of a scan, links of a page or brand, tools of a site, products of a shop. */
-
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
 const PAGES = [250, 500, 1_000, 2_000].map((pages) => scaled(pages));
@@ -30,9 +28,7 @@ const PRODUCTS = [STOREFRONT_PRODUCTS_MAX / 8, STOREFRONT_PRODUCTS_MAX / 2, STOR
   (products) => scaled(products),
 );
 const VARIANTS_PER_PRODUCT = 3;
-/** Links submitted before the first measurement. */
 const WARM_UP_LINKS = scaled(200);
-/** Pages of the widest scan. */
 const WIDEST_PAGES = scaled(SCAN_PAGES_MAX);
 
 const timeOf = (day: number): string => new Date(FIRST_MS + day * DAY_MS).toISOString();
@@ -59,7 +55,7 @@ const adOf = (domain: string, pageId: string, number: number): ObservedAd => ({
   versions: [],
 });
 
-/** Returns a complete scan of pages, with one ad on each page. `adPages` limits the pages that have one. */
+/** `adPages` limits the pages with an ad. */
 export const scanOfPages = (
   domain: string,
   day: number,
@@ -84,7 +80,7 @@ export const scanOfPages = (
   return [...chunks, { type: 'ad_library.scan_end', ...key, chunks: chunks.length, coverage }];
 };
 
-/** Returns pages with names of a length, whose ids do not occur in other lists. */
+/** The ids do not occur in other lists. */
 export const pagesNamed = (list: number, count: number, nameLength: number) =>
   Array.from({ length: count }, (_, index) => ({
     page_id: String(10_000_000_000_000_000_000n + BigInt(list) * 1_000_000n + BigInt(index)),
@@ -118,10 +114,7 @@ export const siteScan = (domain: string, day: number, tools: number): SiteScan =
   split_tests: [],
 });
 
-/**
- * Yields complete scans of a catalogue on three days, page by page, so that the memory of the process is that of the intake.
- * Every tenth product has another price each day.
- */
+/** Yields page by page, so that memory is that of the intake. Every tenth price changes daily. */
 export const catalogueScans = function* (
   domain: string,
   products: number,
@@ -216,7 +209,7 @@ const kinds = (): readonly Kind[] => [
   },
 ];
 
-/** Submits the observations of each case. Records the cost of a part of the largest, with that of the smallest as its ceiling. */
+/** The ceiling is the cost of a part of the smallest case. */
 const measureKind = async (
   context: BenchContext<'wide-observations'>,
   servers: BenchServers,
@@ -244,10 +237,7 @@ const measureKind = async (
   context.record(name, largest, smallest);
 };
 
-/**
- * Submits observations with more and more parts, and compares the CPU time of a part. Then records a scan with as many
- * pages, and as long names, as one message can hold.
- */
+/** Compares the CPU time of a part, then records the widest scan that one message can hold. */
 export const run = async (context: BenchContext<'wide-observations'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);

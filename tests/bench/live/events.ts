@@ -9,7 +9,6 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { LANDING_PAGES, SHARED_LANDING_PAGES } from '../reads/seeds.ts';
 import { METADATA, samples, scaled } from '../runner/bench.ts';
 
-/** Events of one kind about the big corpus, in small batches as they arrive in production. */
 export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedEvent[])[] };
 
 const BATCHES = Math.max(2, samples(12));
@@ -33,10 +32,6 @@ type Brand = { readonly brand_id: string; readonly name: string };
 const AD_COLUMNS = `ad_id, brand_id, social_page_id as page_id, page_name, format, title, body, link_url, countries,
   started_on::text as started_on`;
 
-/**
- * Selections of ads: of many brands, all of the biggest brand, at landing pages that many brands share, and on
- * social pages that many brands share.
- */
 const ADS = {
   'of any brand': `n % ${scaled(977)} = 3 % ${scaled(977)}`,
   'of the biggest brand': `brand_n = 1`,
@@ -51,7 +46,7 @@ const TOTALS = Object.fromEntries(
 ) as ScanTotals;
 
 let position = 1n << 50n;
-/** Returns the event with a position after all others in the tables. */
+/** The position is after all others in the tables. */
 const recorded = (stream: string, event: Event): RecordedEvent => {
   position += 100n;
   const place = { stream, revision: position, position, recordedAt: new Date() };

@@ -11,10 +11,8 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { registered } from '#tests/operations/fixtures/corpus.ts';
 import { METADATA } from '../runner/bench.ts';
 
-/** Events of the kinds that the radar shows, each the size of a real ad's event. Each event becomes one row. */
-
 const BRANDS_AT_ONCE = 4;
-/** Percentage of stopped and moved ads; the rest are started ads. */
+/** The rest are started ads. */
 const STOPPED_SHARE = 25;
 const MOVED_SHARE = 5;
 
@@ -25,15 +23,13 @@ const BODY =
 
 type Event = AdStarted | AdConfirmedInactive | AdDestinationChanged;
 
-/**
- * Appends the same number of events for each brand, a few brands at once. Returns the position of the last event.
- */
+/** Returns the position of the last event. */
 export async function appendEvents(
   eventStore: EventStore,
   brands: number,
   eventsEach: number,
   prefix = 'brand',
-  /** Index of the first event. The kind of an event depends on its index modulo 100. */
+  /** The kind of an event depends on its index modulo 100. */
   first = 0,
 ): Promise<bigint> {
   let next = 0;

@@ -12,14 +12,14 @@ import { type BenchContext, measurePairs, perSecond, scaled } from '../runner/be
 import { sumCpu, watchCpu } from '../runner/cpu-time.ts';
 import { openPlainPool, startServers, startService } from '../runner/servers.ts';
 
-/** Observations of a brand: about 190 events. */
+/** About 190 events each. */
 const BRANDS = scaled(200, 4);
 const DAYS = scaled(6, 2);
 const ADS = Math.min(60, CHUNK_ADS_MAX);
 const CHANGE = 0.4;
 const TOOLS = 10;
 const PRODUCTS = 20;
-/** A replay takes a minute or two, and its ceiling a second. */
+/** A replay takes a minute or two. */
 const ROUNDS_MAX = 2;
 const PUBLISHERS = 8;
 const FIRST_AD_ID = 600_000_000_000_000;
@@ -69,10 +69,7 @@ const publish = async (nats: Nats): Promise<void> => {
   await untilIngested(nats, INGESTED_LIMIT_MS);
 };
 
-/**
- * Starts a projector process with an empty database, and measures until every read model has passed the head of the log.
- * The ceiling is one reading of the same log by the official client.
- */
+/** The ceiling is one reading of the same log by the official client. */
 export const run = async (context: BenchContext<'replay'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);

@@ -12,13 +12,13 @@ const BRANDS = 4;
 const EVENTS_OF_BRAND = scaled(2_500, 100);
 const EVENTS = BRANDS * EVENTS_OF_BRAND;
 const BATCH_EVENTS = 5_000;
-/** A round applies the events of both kinds to all read models of ads, one after the other. */
+/** A round applies both kinds to all read models of ads. */
 const ROUNDS_MAX = 3;
 const ALL = 'all read models of ads';
 
 const isOfAds = ({ prefixes }: Projection): boolean => prefixes.includes(`${AD_LIBRARY}-`);
 
-/** Applies the events to empty live tables. Returns the seconds, without those of creating the tables. */
+/** Excludes creating the tables. */
 async function secondsOf(
   pool: Database,
   projection: Projection,
@@ -37,10 +37,7 @@ async function secondsOf(
   return seconds;
 }
 
-/**
- * Compares brands whose ads start, stop and return in turn with ordinary brands, in the read model `ads` and in all read
- * models of ads one after the other. Each round measures both kinds.
- */
+/** Each round measures start/stop and ordinary brands. */
 export async function compareStartStop(context: BenchContext<'projector'>, pool: Database): Promise<void> {
   const workloads = {
     ordinary: eventsOfBrands('ordinary', BRANDS, EVENTS_OF_BRAND),

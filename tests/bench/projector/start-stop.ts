@@ -11,16 +11,12 @@ import { utcDate } from '#contracts/values/time.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { METADATA } from '../runner/bench.ts';
 
-/**
- * Scans of brands in memory, of two kinds with the same number of events. In an ordinary brand most events start ads.
- * In a start/stop brand, ads start, stop and return in turn, so that neighbouring events write one table differently.
- */
+/** Start/stop brands write one table differently with neighbouring events. */
 export type Workload = 'ordinary' | 'startStop';
 
 const EVENTS_OF_SCAN = 50;
 const SCAN_EVERY_MS = 3_600_000;
 const FIRST_SCAN_MS = Date.UTC(2026, 0, 1);
-/** Events of an ordinary brand among which one stops an older ad. */
 const ORDINARY_STOPS_EVERY = 10;
 const BODY = 'Warm boots for cold days: waterproof, light and made to last. Try them for 30 days.\n'.repeat(
   4,
@@ -127,7 +123,6 @@ const scanEnd = (scan: Scan): ScanRecorded => {
   };
 };
 
-/** Starts ads; every tenth event stops the ad that started first and still runs. */
 const ordinaryChanges = (): ((scan: Scan, next: () => string) => AdLibraryEvent) => {
   const running: string[] = [];
   let count = 0;
@@ -141,7 +136,6 @@ const ordinaryChanges = (): ((scan: Scan, next: () => string) => AdLibraryEvent)
   };
 };
 
-/** Starts an ad, stops an older one, lets a stopped one return, and so on in turn. */
 const startStopChanges = (): ((scan: Scan, next: () => string) => AdLibraryEvent) => {
   const running: string[] = [];
   const ended: string[] = [];
@@ -164,7 +158,6 @@ const startStopChanges = (): ((scan: Scan, next: () => string) => AdLibraryEvent
   };
 };
 
-/** Returns the events of the brands' scans, one scan of each brand after the other, as read from the log. */
 export const eventsOfBrands = (workload: Workload, brands: number, eventsEach: number): RecordedEvent[] => {
   const histories = Array.from({ length: brands }, (_, index) => {
     const brand_id = brandIdOf(`${workload.toLowerCase()}${index}.example`);

@@ -1,6 +1,6 @@
 import { samples } from '../runner/bench.ts';
 
-/** One row of the result: an endpoint with no filter, one or two. Its paths are requested in rotation. */
+/** Paths are requested in rotation. */
 export type Case = {
   readonly endpoint: string;
   readonly filters: readonly string[];
@@ -8,13 +8,11 @@ export type Case = {
   readonly paged: boolean;
 };
 
-/** Query strings of a filter, by the label shown in the table. */
+/** By the label in the table. */
 type Filters = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-/** Maximum combinations of values per pair of filters. */
 const COMBINATIONS_MAX = samples(6);
 
-/** Returns one row without filter, one per filter and kind of value, and one per pair of filters. */
 export const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[] => {
   const withQuery = (query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
   const none: Case = { endpoint, filters: [], paths: [path], paged: true };
@@ -45,7 +43,6 @@ export const listOf = (path: string, filters: Filters, endpoint = path): readonl
   return [none, ...singles, ...pairs];
 };
 
-/** Returns at most `most` items, evenly spread over the list. */
 const spread = <T>(items: readonly T[], max: number): readonly T[] =>
   items.length <= max
     ? items

@@ -21,13 +21,11 @@ import { SCALE } from '../runner/bench.ts';
 import { type BenchServers, openPlainPool, startServers } from '../runner/servers.ts';
 
 /**
- * The read models of the big corpus, kept in the folder `ad-corpus-for-benches` of the system's temporary
- * directory, or in a folder with the scale in its name. A hash of each projection's version, schema, fill and seeds is stored with its tables. A later run
- * refills only the projections whose hash changed. Delete the folder to rebuild everything, in about five minutes.
- * Ages are relative to the day on which the corpus was made.
+ * A hash of each projection's version, schema, fill and seeds tells which to refill. Delete the folder to rebuild
+ * everything, in about five minutes.
  */
 const FOLDER = join(tmpdir(), SCALE === 1 ? 'ad-corpus-for-benches' : `ad-corpus-for-benches-${SCALE}`);
-/** Settings used while filling. Requests are measured with the default settings of a local server. */
+/** Only for filling: requests are measured with the defaults of a local server. */
 const FILLING_SETTINGS = {
   shared_buffers: '1GB',
   work_mem: '256MB',
@@ -35,7 +33,7 @@ const FILLING_SETTINGS = {
   max_wal_size: '8GB',
   max_parallel_maintenance_workers: '1',
 };
-/** A smaller corpus is filled in the server that is measured: to start another takes longer than to fill it. */
+/** To start another server takes longer than to fill a smaller corpus. */
 const OWN_SERVER_MIN_SCALE = 0.01;
 const FILLING_CLIENTS = 2;
 
@@ -72,7 +70,7 @@ async function fillWhatChanged(postgres: LocalPostgres, print: (line: string) =>
   }
 }
 
-/** The last applied scan of each brand, in read models whose replies take `as_of` from it. */
+/** Replies of some read models take `as_of` from these. */
 const APPLIED_SCANS =
   'insert into applied_scan (brand_id, scanned_at) select brand_id, scanned_at from bench.brand';
 
@@ -117,10 +115,7 @@ async function fillTables(pool: Database, print: (line: string) => void): Promis
   print(`  tables filled in ${seconds(startedMs)} s`);
 }
 
-/**
- * Creates and fills the tables of one projection in one transaction, so that the rows need no WAL (`wal_level`
- * minimal).
- */
+/** One transaction, so that the rows need no WAL (`wal_level` minimal). */
 async function fillOne(
   pool: Database,
   { projection, sql, mark }: Fill & { readonly mark: string },
@@ -146,7 +141,7 @@ async function fillOne(
   await setMark(pool, projection.name, mark);
 }
 
-/** Inserts a key of the workspace that the tables hold. No events stand behind them, so that no command can issue one. */
+/** No events stand behind the tables, so no command can issue a key. */
 async function issueKey(pool: Database): Promise<string> {
   const key = createKeyText();
   await pool.query('truncate access.api_key');
@@ -186,7 +181,6 @@ const setMark = (pool: Database, name: string, mark: string): Promise<unknown> =
 
 const seconds = (sinceMs: number): string => ((performance.now() - sinceMs) / 1000).toFixed(1);
 
-/** Steps that take at least this long are printed. */
 const LONG_SECONDS = 5;
 const SHOWN_CHARACTERS = 70;
 

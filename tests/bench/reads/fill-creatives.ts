@@ -6,7 +6,7 @@ import { scaled } from '../runner/bench.ts';
 
 const KEY = (n: string): string => `encode(sha256(('file' || ${n})::bytea), 'hex')`;
 
-/** Random values of the closed fields; the first value of each list is the most frequent. */
+/** The first value is the most frequent. */
 const VALUES = CREATIVE_FIELD_NAMES.map(
   (field, index) =>
     `case when depth = 'described' and bench.u(n, ${100 + index}) < 0.93
@@ -16,7 +16,6 @@ const VALUES = CREATIVE_FIELD_NAMES.map(
 const TRANSCRIPT = `b.text || '. ' || c.text || '. ' || d.text || '.' || case when f.n % 25000 = 7 then ' ${RARE_WORD}' else '' end
   || case when f.n % 150 = 5 then ' ${SELDOM_WORD}' else '' end`;
 
-/** Half of the files are only measured, a tenth are transcribed, and the rest are described. */
 const FILES_SQL = `
   select f.*, ${VALUES} from (
     select n, bench.u(n, 91) < 0.45 as is_video,

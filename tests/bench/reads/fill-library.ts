@@ -19,7 +19,7 @@ import {
 import { TRACKED_BRANDS } from './fill-workspace.ts';
 import { scaled } from '../runner/bench.ts';
 
-/** Number of brands scanned daily. They are the biggest ones. */
+/** The biggest brands. */
 const DAILY_BRANDS = scaled(5_000);
 const DAYS_OF_DAILY_BRAND = 120;
 
@@ -97,7 +97,6 @@ const AD_DOC = `'{"id":"' || a.ad_id || '","page":{"page_id":"' || coalesce(a.pa
   || a.format || '","title":' || to_json(c.title) || ',"body":' || to_json(left(c.body, 200)) || ',"started_on":"' || a.listed_on
   || '","url":"' || chr(1) || '/v1/ads/' || a.ad_id || '"}'`;
 
-/** Starts of ads within the last half year, and stops of those that ended. */
 const fillRadar: Fill = {
   projection: radar,
   sql: [
@@ -114,12 +113,11 @@ const fillRadar: Fill = {
   ],
 };
 
-/** Number of brands with signals besides started and stopped ads, and signals per brand and year. */
+/** Besides started and stopped ads; per brand and year. */
 const ACTIVE_BRANDS = scaled(20_000);
 const ACTIVITY_OF_BRAND = 12;
 const ACTIVITY = `array['ramp', 'drop', 'launch_burst', 'sale', 'new_landing_page', 'new_whitelisting_pair', 'format_mix_shift', 'long_runner_refreshed']`;
 
-/** Signals of one year: started and stopped ads per brand and day, and activity of some brands. */
 const fillSignals: Fill = {
   projection: signals,
   sql: [
@@ -167,7 +165,7 @@ const fillVelocity: Fill = {
   ],
 };
 
-/** Three reliable days per brand: the last scan, and 9 and 15 days before it. About half of the brands grew. */
+/** Three reliable days: the last scan, and 9 and 15 days before. About half of the brands grew. */
 const fillRankings: Fill = {
   projection: rankings,
   sql: [

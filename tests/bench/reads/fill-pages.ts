@@ -62,7 +62,7 @@ const fillSocialPages: Fill = {
   ],
 };
 
-/** Companies with several domains, the biggest with hundreds. Their names are derived from brand names. */
+/** Names are derived from brand names. */
 const fillOperators: Fill = {
   projection: operators,
   sql: [

@@ -13,12 +13,10 @@ import { scaled } from '../runner/bench.ts';
 const TOOLS = 3_000;
 const SPLIT_TEST_TOOLS = 30;
 const TOOLS_OF_SITE = 12;
-/** Selects the three fifths of all sites that are scanned and estimated. */
 const IS_ESTIMATED = 'bench.u(b.n, 201) < 0.6';
 const SHOPS = scaled(3_000);
 const PRODUCTS = scaled(150_000);
 const POINTS_OF_SITE = 6;
-/** Number of the biggest brands that have a data point per day. */
 const DAILY_SITES = scaled(200);
 const DAYS_OF_SITE = 800;
 
@@ -56,7 +54,7 @@ const fillTraffic: Fill = {
   ],
 };
 
-/** Random tools per site; tools with low numbers are the most frequent. */
+/** Low numbers are the most frequent. */
 const INSTALLED = `
   select distinct b.brand_id, b.n, 'tool-' || floor(power(${TOOLS}, bench.u(b.n * 100 + k, 221)))::int as slug,
     bench.iso(b.scanned_at) as detected_at

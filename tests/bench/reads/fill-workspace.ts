@@ -11,7 +11,7 @@ import { workspaces } from '#projections/workspaces/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill } from './fill.ts';
 import { scaled } from '../runner/bench.ts';
 
-/** The requesting workspace: on the largest plan, with all tracked-brand slots in use. */
+/** On the largest plan, with all slots in use. */
 export const WORKSPACE_ID = 'ws_bench00000000001';
 export const MEMBER_ID = 'mem_bench0000000001';
 const TRACKED = scaled(5_000);
@@ -26,7 +26,6 @@ const DELIVERIES = scaled(50_000);
 
 const ago = (step: string): string => `bench.iso(now() - k * interval '${step}')`;
 
-/** Selects `workspace_id, brand_id, cadence, tracked_at` of the requesting workspace. */
 export const TRACKED_BRANDS = `
   select '${WORKSPACE_ID}' as workspace_id, brand_id, case when n % 2 = 0 then 'daily' else 'weekly' end as cadence,
     now() - n * interval '3 minutes' as tracked_at

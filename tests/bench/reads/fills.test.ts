@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FILLS } from './fills.ts';
 
-/** Returns the columns of each table that a schema creates. */
 const tablesOf = (schema: string): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     [...schema.matchAll(/create table (\w+) \(\n([\s\S]*?)\n\)/g)].map(([, table = '', lines = '']) => [
@@ -11,7 +10,6 @@ const tablesOf = (schema: string): ReadonlyMap<string, ReadonlySet<string>> =>
     ]),
   );
 
-/** Returns the table and column names of each `insert` of an SQL text. */
 const insertsOf = (sql: string): readonly (readonly [table: string, columns: readonly string[]])[] =>
   [...sql.matchAll(/insert into (\w+)(?: as \w+)? \(([^()]+)\)/g)].map(([, table = '', columns = '']) => [
     table,

@@ -4,7 +4,6 @@ import type { Case } from './case.ts';
 import { percentile, samples } from '../runner/bench.ts';
 import { processTree } from '../runner/cpu-time.ts';
 
-/** Limits per page: maximum requests, maximum time, and minimum requests per path. */
 const REQUESTS_MAX = samples(100);
 const TIME_MS = samples(600);
 const REQUESTS_OF_PATH_MIN = samples(3);
@@ -12,13 +11,9 @@ const REPEATS_MAX = 5;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;
 const HUNDREDTH = 100;
-/** Maximum paths per row whose hundredth page is measured. */
 const PATHS_WALKED_MAX = samples(4);
 
-/**
- * `busy`: CPU time of the API and PostgreSQL. Unlike elapsed time it excludes waiting for other load on the
- * machine.
- */
+/** `busy`: CPU time, which unlike elapsed time excludes waiting for other load. */
 export type Times = {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -30,7 +25,6 @@ export type Measured = { readonly testCase: Case; readonly first: Times; readonl
 
 type Reply = { readonly status: number; readonly text: string; readonly tookMs: number };
 
-/** Creates a client with one kept-alive connection. */
 export const createClient = (origin: string, key: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = (path: string): Promise<Reply> =>
@@ -55,13 +49,10 @@ type Send = (path: string) => Promise<Reply>;
 
 const NANOSECONDS_OF_MS = 1e6;
 
-/** The API process, and the postmaster, whose children are the PostgreSQL sessions. */
+/** Children of the postmaster are the sessions. */
 export type Servers = { readonly apiPid: number; readonly postmasterPid: number };
 
-/**
- * Returns the run time of the main threads of these processes so far, in milliseconds: finer than the clock ticks of
- * `cpu-time.ts`. 0 on systems without /proc.
- */
+/** Milliseconds, finer than the clock ticks of `cpu-time.ts`. 0 on systems without /proc. */
 const readRunTime = (pids: readonly number[]): number => {
   let nanoseconds = 0;
   for (const pid of pids) {
@@ -74,7 +65,7 @@ const readRunTime = (pids: readonly number[]): number => {
   return nanoseconds / NANOSECONDS_OF_MS;
 };
 
-/** On a busy machine a read may run out of its time and get 503. It is repeated, and the time of both counts. */
+/** A read that ran out of its time is repeated, and the time of both counts. */
 const sendSuccessfully = async (send: Send, path: string, repeats = REPEATS_MAX): Promise<Reply> => {
   const reply = await send(path);
   if (reply.status === 503 && repeats > 0) {
@@ -85,7 +76,7 @@ const sendSuccessfully = async (send: Send, path: string, repeats = REPEATS_MAX)
   return reply;
 };
 
-/** Requests each path once unmeasured, to prepare statements and load pages into memory. */
+/** The first request prepares statements and loads pages. */
 const measureTimes = async (send: Send, servers: Servers, paths: readonly string[]): Promise<Times> => {
   for (const path of paths) await sendSuccessfully(send, path);
   const pids = [servers.apiPid, ...(await processTree(servers.postmasterPid))];
@@ -111,10 +102,7 @@ const measureTimes = async (send: Send, servers: Servers, paths: readonly string
   };
 };
 
-/**
- * Returns the path of the hundredth page, or of the last page of a shorter list. Returns `null` when there is only
- * one page.
- */
+/** `null` when there is only one page. */
 const hundredthPath = async (send: Send, path: string): Promise<string | null> => {
   const joint = path.includes('?') ? '&' : '?';
   let before = (HUNDREDTH - 1) * PAGE_ITEMS;

@@ -5,11 +5,9 @@ import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
 import { type Case, listOf, one } from './case.ts';
 import { scaled } from '../runner/bench.ts';
 
-/** Numbers of brands to request: the biggest, big, medium and small ones. */
 const BRAND_NUMBERS = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000].map((number) => scaled(number, 3));
 const PAIRED_BRANDS = [1, 2, 40];
 
-/** Returns all cases, with ids and words read from the corpus. */
 export async function readCases(pool: Database): Promise<readonly Case[]> {
   const texts = async (sql: string): Promise<readonly string[]> =>
     (await pool.query<{ text: string }>(`select text from (${sql}) t(text)`)).rows.map(({ text }) => text);

@@ -1,10 +1,8 @@
 import { scaled } from '../runner/bench.ts';
 
 /**
- * Seed tables of the big corpus: brands, ads, landing pages and creative files, one narrow row each, in the schema
- * `bench`. Every value is a hash of the row's number, so that two builds are equal. Ads, pages and files are spread
- * over brands by the third power of a uniform random number. The biggest brand has some 17,000 of a million ads;
- * most have one or two, some none.
+ * Every value is a hash of the row's number, so two builds are equal. The biggest brand has some 17,000 of a million
+ * ads; most have one or two.
  */
 export const BRANDS = scaled(200_000);
 export const ADS = scaled(1_000_000);
@@ -14,19 +12,19 @@ export const TOP_CATEGORIES = 25;
 const MIDS_OF_TOP = 8;
 const LEAVES_OF_MID = 6;
 export const LEAVES = TOP_CATEGORIES * MIDS_OF_TOP * LEAVES_OF_MID;
-/** Social pages on which many brands run ads: creators, publishers, shops. */
+/** Creators, publishers, shops. */
 export const SHARED_PAGES = scaled(5_000);
-/** Landing pages on hosts that many brands share. They have the highest numbers. */
+/** They have the highest numbers. */
 export const SHARED_LANDING_PAGES = scaled(1_000);
 const WORDS = 20_000;
 export const SENTENCES = scaled(100_000);
 const WORDS_OF_SENTENCE = 12;
 export const COPIES = scaled(250_000);
 
-/** Words that the syllables below cannot form. They occur in 1 of 50,000 texts and in 3 of 1,000. */
+/** In 1 of 50,000 texts and 3 of 1,000; the syllables below cannot form it. */
 export const RARE_WORD = 'quokka';
 export const SELDOM_WORD = 'linenweave';
-/** Number of a word that occurs in about half of all texts. */
+/** In about half of all texts. */
 export const COMMON_WORD_NUMBER = 5;
 
 const SYLLABLES =
@@ -92,7 +90,7 @@ const CATEGORIES = `
 
 const COUNTRIES = `array['US','US','US','US','US','US','US','GB','GB','DE','CA','AU','FR','NL','SE','JP']`;
 
-/** Landing pages and files of a brand have consecutive numbers, starting at `first_page` and `first_file`. */
+/** Pages and files of a brand are consecutive. */
 const BRAND_ROWS = `
   create table bench.owned_page as
     select brand_n, count(*)::int as pages from (
@@ -165,7 +163,7 @@ const LANDING_PAGE_ROWS = `
   create unique index on bench.landing_page (n);
   analyze bench.landing_page`;
 
-/** SQL scripts, run in this order. */
+/** In this order. */
 export const SEEDS: readonly string[] = [
   'drop schema if exists bench cascade; create schema bench',
   FUNCTIONS,

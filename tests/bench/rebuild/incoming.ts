@@ -3,10 +3,9 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { untilIngested } from '../ingest.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
-/** Publishes daily scans of many brands over the queue, as collectors do, to an ingest process. */
+/** Collectors publish over the same queue. */
 const BRANDS = 50;
 const ADS = 40;
-/** Share of a scan's ads that changed since the previous scan. */
 const CHANGE = 0.4;
 const EVERY_MS = 200;
 const FIRST_AD_ID = 700_000_000_000_000;
@@ -14,7 +13,7 @@ const FIRST_PAGE_ID = 300_000_000;
 const ADS_OF_BRAND_MAX = 1_000_000;
 
 export interface Incoming {
-  /** Stops publishing and waits until all scans are ingested. Returns the number of scans. */
+  /** Returns the number of scans, when all are ingested. */
   stop(limitMs: number): Promise<number>;
 }
 

@@ -6,17 +6,11 @@ import { median, type Result } from './bench.ts';
 import { createFolder } from './servers.ts';
 import { alignedTable, commitOf, type Outcome } from './report.ts';
 
-/** Compares two commits on this machine: each bench runs in turn in both. */
-
 const ROOT = resolve(import.meta.dirname, '../../..');
 const RUN_BENCH = 'tests/bench/runner/run-bench.ts';
-/** Change of a figure for the worse from which it is marked. */
 const WORSE = 1.1;
 
-/**
- * Clones a commit into a folder that is removed in the end. It shares the installed packages if the lock file is the
- * same. A commit from before this runner gets the benches of this one.
- */
+/** Shares the installed packages if the lock file is equal. An older commit gets the benches of this one. */
 export const cloneCommit = async (resources: AsyncDisposableStack, ref: string): Promise<string> => {
   const clone = join(await createFolder(resources), 'clone');
   const run = (command: string, ...words: string[]): void =>
@@ -38,7 +32,6 @@ export const cloneCommit = async (resources: AsyncDisposableStack, ref: string):
   return clone;
 };
 
-/** Values of a figure by pass, of one commit. */
 const valuesOf = (passes: readonly (readonly Outcome[])[], { bench, figure }: Result) =>
   passes.map((outcomes) =>
     outcomes
@@ -46,7 +39,7 @@ const valuesOf = (passes: readonly (readonly Outcome[])[], { bench, figure }: Re
       .find((result) => result.bench === bench && result.figure === figure),
   );
 
-/** Formats the ratio of each figure. A figure that is worse by more than 10 % is marked. */
+/** Marks figures that are worse by more than 10 %. */
 const comparisonTable = (
   here: readonly (readonly Outcome[])[],
   there: readonly (readonly Outcome[])[],
@@ -73,7 +66,7 @@ const comparisonTable = (
       };
       const ratio = ratioOf(({ measured }) => measured);
       const toCeiling = ratioOf((one) => one.ratio);
-      // A ratio to the ceiling of the same run tells more: other load on the machine affects both sides of it.
+      // Other load affects both sides of a ratio to the ceiling.
       const change = Number.isNaN(toCeiling) ? ratio : toCeiling;
       const worse = unit === '/s' ? 1 / change : change;
       const shown = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(2));
@@ -90,10 +83,7 @@ const comparisonTable = (
   return alignedTable([['bench', 'figure', ...names, 'ratio', 'ratio to ceiling', ''], ...rows]);
 };
 
-/**
- * Runs each bench in this commit and in `ref` in turn, `passes` times; every second pass begins with the other one. Prints the
- * median ratio of each figure. Returns whether all benches of this commit reached their end.
- */
+/** Every second pass begins with the other commit. Returns whether all benches of this commit ended. */
 export const compare = async (
   ref: string,
   benches: readonly string[],

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Duration of one clock tick, the unit in which Linux counts CPU time. */
+/** The unit in which Linux counts CPU time. */
 const TICK_MS = 10;
 
 type Stat = { readonly parent: number; readonly ms: number };
 
-/** CPU time of each process and of its children that have ended. Empty on systems without /proc. */
+/** Empty on systems without /proc. */
 const readStats = async (): Promise<ReadonlyMap<number, Stat>> => {
   const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const stats = new Map<number, Stat>();
@@ -25,14 +25,10 @@ const treeOf = (stats: ReadonlyMap<number, Stat>, root: number): readonly number
   ...[...stats].flatMap(([pid, { parent }]) => (parent === root ? treeOf(stats, pid) : [])),
 ];
 
-/** Returns the ids of a process and of all its children. */
 export const processTree = async (root: number): Promise<readonly number[]> =>
   treeOf(await readStats(), root);
 
-/**
- * Starts measuring the CPU time of processes with all their children, such as the sessions of Postgres. The returned
- * function gives the milliseconds that each has used since.
- */
+/** Includes children, such as sessions of Postgres. The returned function gives milliseconds used since. */
 export const watchCpu = async <Name extends string>(
   processes: Readonly<Record<Name, number>>,
 ): Promise<() => Promise<Readonly<Record<Name, number>>>> => {
@@ -55,7 +51,7 @@ export const watchCpu = async <Name extends string>(
 export const sumCpu = (used: Readonly<Record<string, number>>): number =>
   Object.values(used).reduce((sum, ms) => sum + ms, 0);
 
-/** Returns the peak memory of a process in MiB, or NaN on systems without /proc. */
+/** NaN on systems without /proc. */
 export async function peakMemoryMib(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;

@@ -1,7 +1,7 @@
 import { freePort } from '#deploy/local/os/ports.ts';
 import { READ_PIPELINE } from '#services/api/server/request-pipeline.ts';
 
-/** Profiles a running process through V8's inspector, which is off until it is needed. */
+/** V8's inspector is off until it is needed. */
 
 const OPENING_LIMIT_MS = 10_000;
 const SAMPLE_US = 200;
@@ -26,7 +26,6 @@ type Coverage = {
   }[];
 };
 
-/** Settings of a process whose inspector `openInspector` opens later. */
 export const inspectable = async () => {
   const port = await freePort();
   return { port, settings: { NODE_OPTIONS: `--inspect-port=127.0.0.1:${port}` } };
@@ -64,7 +63,7 @@ const openInspector = async (pid: number, port: number) => {
 };
 
 const STEPS: ReadonlySet<string> = new Set(READ_PIPELINE.map(({ name }) => name));
-/** Names of code outside the steps, by its path. The rest is Node itself. */
+/** Code outside the steps by path; the rest is Node itself. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [/\/services\/api\//, 'the server around the steps'],
   [/\/(services\/operations|projections)\//, 'runHandler, after the database'],
@@ -73,7 +72,7 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   [/\/node_modules\//, 'Fastify and other packages'],
 ];
 
-/** Returns the place of a stack, from its outermost frame to the innermost. */
+/** Reads from the outermost frame to the innermost. */
 const placeOf = (stack: readonly Frame[]): string => {
   const leaf = stack.at(-1)?.functionName ?? '';
   if (leaf === '(garbage collector)') return 'garbage collection';
@@ -84,7 +83,6 @@ const placeOf = (stack: readonly Frame[]): string => {
   return 'JavaScript of Node';
 };
 
-/** Runs `work` under the profiler. Returns the share of the process's CPU time by step of the pipeline, and outside of it. */
 export const cpuBySteps = async (
   { pid, port }: { readonly pid: number; readonly port: number },
   work: () => Promise<unknown>,
@@ -117,7 +115,6 @@ export const cpuBySteps = async (
   return new Map([...times].toSorted(([, a], [, b]) => b - a).map(([place, time]) => [place, time / sum]));
 };
 
-/** Returns the files of the repository of which a function runs in a process during `work`. */
 export const filesRun = async (
   { pid, port }: { readonly pid: number; readonly port: number },
   work: () => Promise<unknown>,

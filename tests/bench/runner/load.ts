@@ -2,18 +2,16 @@ import { Pool } from 'undici';
 import { percentile } from './bench.ts';
 
 /**
- * A load generator in its own process: a number of connections with one request in flight each. It receives its
- * orders over IPC and replies with its measurements: after `durationMs`, or at the message `take`.
+ * A process with one request in flight per connection, controlled over IPC. Replies after `durationMs`, or to `take`.
  */
 export interface Load {
   readonly origin: string;
-  /** Requested in rotation. */
   readonly paths: readonly string[];
   readonly key: string | null;
   readonly connections: number;
   /** `null`: until the process ends. */
   readonly durationMs: number | null;
-  /** Milliseconds from one request of a connection to its next, so that slow responses do not reduce the load; 0 sends at once. */
+  /** Fixed rate of a connection, so that slow responses do not reduce the load; 0 sends at once. */
   readonly paceMs?: number;
   readonly status: number;
 }
@@ -24,7 +22,6 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly failed: number;
-  /** The first response with an unexpected status, if any. */
   readonly fault: string | null;
 }
 

@@ -4,7 +4,6 @@ import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { type Figure, figureOf, type Unit } from '../figures.ts';
 import { type Result, ROUNDS, SCALE } from './bench.ts';
 
-/** The outcome of one bench: its figures, how long it took, and whether it reached its end. */
 export interface Outcome {
   readonly bench: string;
   readonly results: readonly Result[];
@@ -14,7 +13,6 @@ export interface Outcome {
 
 const GIB = 1024 ** 3;
 
-/** A unit that the name of the figure already says. */
 const isCount = (unit: Unit): boolean => /^[a-z]{3,}/.test(unit);
 
 const valueOf = (value: number, unit: Unit): string => {
@@ -60,7 +58,6 @@ const cellsOf = (result: Result): readonly string[] => {
   ];
 };
 
-/** Formats rows as text with aligned columns. */
 export const alignedTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
@@ -75,11 +72,10 @@ const markdownTable = (rows: readonly (readonly string[])[]): string =>
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');
 
-/** Formats the closing table: a line for each figure, and whether its target is met. */
 export const closingTable = (outcomes: readonly Outcome[]): string =>
   alignedTable([COLUMNS, ...outcomes.flatMap(({ results }) => results.map(cellsOf))]);
 
-/** Returns the commit of the working tree, marked when files differ from it. */
+/** Marked when files differ from the commit. */
 export const commitOf = (folder: string): string => {
   const git = (...words: string[]): string =>
     execFileSync('git', ['-C', folder, ...words], { encoding: 'utf8' }).trim();
@@ -96,7 +92,7 @@ const versionOf = (name: string): string =>
     }
   ).version;
 
-/** Writes the report: the machine, the commit, the date, and a row for each figure. `load`: of the minute before the run. */
+/** `load`: of the minute before the run. */
 export const reportOf = (outcomes: readonly Outcome[], commit: string, load: number): string => {
   const [processor] = cpus();
   const failed = outcomes.filter((outcome) => outcome.failed).map(({ bench }) => bench);
@@ -117,5 +113,4 @@ Seconds of each bench: ${outcomes.map(({ bench, seconds }) => `${bench} ${second
 `;
 };
 
-/** Returns the machine's load of the last minute. */
 export const loadOfMachine = (): number => loadavg()[0] ?? 0;

@@ -1,10 +1,7 @@
 import { type BenchName, FIGURES, figureOf } from '../figures.ts';
 import { type BenchContext, ROUNDS } from './bench.ts';
 
-/**
- * Runs the bench named as first argument in this process, and sends each figure over IPC. A process for each bench, so
- * that the failure of one does not end the others.
- */
+/** A process for each bench, so that one failure does not end the others. */
 const RUNS: { readonly [Name in BenchName]: () => Promise<(context: BenchContext<Name>) => Promise<void>> } =
   {
     repository: async () => (await import('../repository.ts')).run,

@@ -10,22 +10,17 @@ import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
 
 const READY_LIMIT_MS = 120_000;
 
-/** The servers of one bench, with the settings of `npm start`: acknowledged data is on disk. */
+/** As in `npm start`: acknowledged data is on disk. */
 export interface BenchServers {
   readonly databaseUrl: string;
   readonly postmasterPid: number;
   readonly eventStore: { readonly url: string; readonly pid: number };
   readonly natsUrl: string;
-  /** Environment variables for processes of the service. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Creates another database and returns its URL. */
   createDatabase(name: string): Promise<string>;
 }
 
-/**
- * Opens a pool for filling tables and for COPY. The pools of the service cancel a statement after some seconds, which filling at
- * full size exceeds, and listen for data on their connections, which COPY TO of `pg-copy-streams` does not allow.
- */
+/** The service's pools cancel long statements and listen on connections, which `pg-copy-streams` does not allow. */
 export const openPlainPool = (url: string, max: number): Pool => {
   const pool = new Pool({ connectionString: url, max });
   // PostgreSQL closes idle connections when a bench stops it.
@@ -33,7 +28,7 @@ export const openPlainPool = (url: string, max: number): Pool => {
   return pool;
 };
 
-/** Creates a folder that is removed in the end. PostgreSQL runs as another user when this process is root, and enters it. */
+/** PostgreSQL runs as another user when this process is root, and enters the folder. */
 export const createFolder = async (resources: AsyncDisposableStack): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
@@ -41,7 +36,6 @@ export const createFolder = async (resources: AsyncDisposableStack): Promise<str
   return folder;
 };
 
-/** Starts the servers with PostgreSQL's data in a new folder, or in `postgresFolder`. */
 export const startServers = async (
   resources: AsyncDisposableStack,
   postgresFolder?: string,
@@ -91,7 +85,6 @@ const startEventStore = async (
   return { url: `esdb://127.0.0.1:${port}?tls=false`, pid: store.child.pid ?? 0 };
 };
 
-/** Starts a process of the service that ends with `resources`. Returns its id and its output. */
 export const startService = (
   resources: AsyncDisposableStack,
   { environment }: Pick<BenchServers, 'environment'>,
@@ -103,7 +96,6 @@ export const startService = (
   return { ...service, pid: service.child.pid ?? 0 };
 };
 
-/** Starts the API, as in production but without a log line per request, and waits until it answers. */
 export const startApi = async (
   resources: AsyncDisposableStack,
   servers: Pick<BenchServers, 'environment'>,
@@ -120,7 +112,6 @@ export const startApi = async (
   return { origin, pid };
 };
 
-/** Waits until a GET of the URL succeeds. */
 export const untilAnswers = async (url: string): Promise<void> => {
   const limitMs = Date.now() + READY_LIMIT_MS;
   while (!(await fetch(url).catch(() => null))?.ok) {

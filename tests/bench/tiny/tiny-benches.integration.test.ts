@@ -8,15 +8,12 @@ import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts'
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { FIGURES } from '../figures.ts';
 
-/**
- * Benches with a thousandth of their rows, events and time. A bench must run to its end and measure something, so that a
- * renamed table, column or metric fails here. The measured values are not checked.
- */
+/** A renamed table, column or metric fails here. The values are not checked. */
 const { TINY_BENCHES_ALL } = readSettings(z.object({ TINY_BENCHES_ALL: z.stringbool().default(false) }));
 
-/** Benches of each process. `live` uses the corpus that `reads` creates. */
+/** `live` uses the corpus that `reads` creates. */
 const ALWAYS = [['reads', 'live']];
-/** Run by `npm run trials`: together they take some minutes. */
+/** Together some minutes, so `npm run trials` only. */
 const IN_TRIALS = Object.keys(FIGURES)
   .filter((name) => !ALWAYS.flat().includes(name))
   .map((name) => [name]);
@@ -26,7 +23,7 @@ const SETTINGS = {
   /** Only the rows of `reads` without filters: one request per endpoint. */
   BENCH_READS: '  -$',
 };
-/** Ends a bench that hangs. Under load the slowest takes a minute and a half. */
+/** Under load the slowest takes a minute and a half. */
 const LIMIT_MS = 600_000;
 
 let folder = '';

@@ -7,10 +7,7 @@ import type { FaultMode, FaultProxy } from '../fault-proxy.ts';
 import { openProxiedService, type ProxiedService, type Server } from './proxied-service.ts';
 import { type AllWork, createWork, type WorkName } from './work.ts';
 
-/**
- * Each server of the background processes, of `intake` and of `mcp` fails in each way while they work. They go on without a
- * restart, and nothing is lost or done twice. Only `npm run trial -- server-faults` plays it.
- */
+/** Nothing may be lost or done twice, without a restart. Runs only in `npm run trial -- server-faults`. */
 
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
   z.object({ SERVER_FAULTS_ALL: z.coerce.number().default(0) }),
@@ -22,7 +19,7 @@ type Cell = readonly [servers: readonly Server[], fault: Fault];
 const FAULTS = ['mute', 'one-way', 'slow', 'cut', 'reset mid-answer'] as const;
 const ofServers = (servers: readonly Server[], faults: readonly Fault[]): readonly Cell[] =>
   faults.map((fault) => [servers, fault]);
-/** Servers that fail at the same time are used by different work, but for that of `SELDOM`. That saves minutes. */
+/** Servers that fail together are used by different work except `SELDOM`, which saves minutes. */
 const CELLS: readonly Cell[] = [
   ...ofServers(['postgres'], [...FAULTS, 'half-open']),
   ...ofServers(['nats'], FAULTS),
@@ -31,20 +28,16 @@ const CELLS: readonly Cell[] = [
   ...ofServers(['event store'], [...FAULTS, 'half-open']),
 ];
 
-/** Milliseconds for which a fault of the network lasts. */
 const HELD_MS = 1_000;
-/**
- * Milliseconds until all processes work again after a fault: a lease whose answer was lost ends after 10 s, and a standby looks
- * once a second.
- */
+/** A lease whose answer was lost ends after 10 s, and a standby looks once a second. */
 const GOES_ON_MS = 20_000;
-/** The same after connections died without a word: until they are found, and what waited for them is repeated. */
+/** Dead connections must be found, and their work repeated. */
 const FOUND_MS = 45_000;
-/** Milliseconds of an answer to a caller: the time of a request of `mcp` or `intake`. */
+/** Time of a request of `mcp` or `intake`. */
 const ANSWER_MS = 20_000;
 const LIMIT_MS = 300_000;
 
-/** Work that uses a server, and other work that must go on meanwhile. */
+/** Includes work that must go on meanwhile. */
 const USERS: Readonly<Record<Server, readonly WorkName[]>> = {
   postgres: [
     'intake, ingest and projector',
@@ -80,26 +73,23 @@ const USERS: Readonly<Record<Server, readonly WorkName[]>> = {
   ],
   'mail server': ['delivery of e-mails', 'sign-in with a code', 'alerts and delivery'],
 };
-/** Work whose attempts are counted, or repeated after minutes only. A piece begins when the fault is over, and meets it in polls. */
+/** Counted attempts, or repeated after minutes only: a piece begins when the fault is over. */
 const AFTERWARDS: ReadonlySet<WorkName> = new Set([
   'delivery of e-mails',
   'exports of reports',
   'requests for scans',
   'collector',
 ]);
-/**
- * Work that looks seldom, or whose leases and acknowledgements end after up to a minute when the answer to them was lost. The last
- * test waits for it.
- */
+/** Looks seldom, or waits up to a minute for a lost answer. The last test waits for it. */
 const SELDOM: ReadonlySet<WorkName> = new Set(['requests for scans', 'collector', 'media']);
-/** Milliseconds of a piece that the last test waits for: the lease of a minute, and the next look. */
+/** The lease of a minute, and the next look. */
 const LATER_MS = 130_000;
 
 describe.runIf(isLong)('while a server of the background processes fails', { timeout: LIMIT_MS }, () => {
   let service: ProxiedService;
   let work: AllWork;
   let pieces = 0;
-  /** Pieces that met a fault, each with its milliseconds. Some wait for the end of a lease. */
+  /** Pieces with their milliseconds. */
   const begunForLater: Promise<readonly [WorkName, number]>[] = [];
   const resources = new AsyncDisposableStack();
 
@@ -115,7 +105,6 @@ describe.runIf(isLong)('while a server of the background processes fails', { tim
     pieces += 1;
     return work.pieces[name](pieces);
   };
-  /** Begins pieces for which the last test waits. */
   const beginForLater = (names: readonly WorkName[]): void => {
     for (const name of names) {
       const since = performance.now();

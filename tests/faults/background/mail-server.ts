@@ -1,21 +1,19 @@
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A mail server on loopback that takes messages without encryption and without a login. */
 export type MailServer = AsyncDisposable & {
-  /** Value for the setting SMTP_URL. */
+  /** Setting SMTP_URL. */
   readonly url: string;
-  /** The messages that came, in order. */
   readonly mails: readonly string[];
 };
 
 /** End of a message (RFC 5321, 4.1.1.4). It may come in pieces. */
 const MESSAGE_END = '\r\n.\r\n';
 
-/** `reply`: its answer to each address of a recipient. */
+/** `reply`: answer to each recipient. */
 export const openMailServer = async (reply = '250 ok'): Promise<MailServer> => {
   const mails: string[] = [];
   const server = createServer((socket) => {
-    /** Text of the message that is being received; `null` outside one. */
+    /** `null` outside a message. */
     let message: string | null = null;
     socket.on('error', () => undefined);
     socket.write('220 mail.test\r\n');

@@ -10,13 +10,11 @@ import { DONE_MS, type Reply, type Send } from './caller.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import type { ProxiedService } from './proxied-service.ts';
 
-/** Work of `mcp`: tools of an assistant, pictures that it shows, and sign-ins of members with a code by e-mail. */
-
-/** Members that sign in, each once: codes for one address are limited. */
+/** Each signs in once, because codes for one address are limited. */
 const MEMBERS = 150;
-/** Returns the address of a network of its own: codes for one network are limited, too. */
+/** Codes for one network are limited, too. */
 const networkOf = (n: number): string => `10.0.${Math.floor(n / 256)}.${n % 256}`;
-/** Statuses of the reply to a code: the right one, and one that was used. */
+/** For a right code and a used one. */
 const [SIGNED_IN, USED_UP] = [303, 400];
 const FORM_TOKEN = /name="form_token" value="([^"]+)"/;
 const CODE = /Your code is (\d{4} \d{4})\./;
@@ -28,15 +26,13 @@ const cookiesOf = ({ headers }: Reply): string =>
     .join('; ');
 
 export type McpWork = {
-  /** Reads brands and writes note number `n`. */
   readonly useTools: (n: number) => Promise<void>;
-  /** Asks for an ad until its picture comes. */
+  /** Asks until the picture comes. */
   readonly showPicture: () => Promise<void>;
-  /** Signs a member in with a code by e-mail, and opens the page of the account. */
+  /** Opens the page of the account afterwards. */
   readonly signIn: (n: number) => Promise<void>;
 };
 
-/** `done` waits until something is so. */
 export const createMcpWork = async (
   service: ProxiedService,
   send: Send,
@@ -86,14 +82,13 @@ export const createMcpWork = async (
   for (const email of addresses) await addPerson(operator, key.workspaceId, { name: 'Ada', email }, 'editor');
   await untilPassed(stack.pool, await stack.eventStore.head(), DONE_MS);
 
-  /** Returns the code that was sent to an address. */
   const codeFor = async (address: string): Promise<string> => {
     const sent = (): string | undefined => mail.mails.find((text) => text.includes(`To: ${address}`));
     await done(`the code for ${address}`, () => sent() !== undefined);
     return CODE.exec(sent() ?? '')?.[1] ?? '';
   };
 
-  /** Returns whether the member is signed in. Not when the reply to the code was lost: a code works once. */
+  /** False when the reply was lost: a code works once. */
   const trySignIn = async (network: string): Promise<boolean> => {
     const address = addresses.pop();
     if (address === undefined) throw new Error(`more than ${MEMBERS} members sign in`);

@@ -25,9 +25,9 @@ import { type FaultProxy, proxied } from '../fault-proxy.ts';
 import { AS_IN_PRODUCTION } from '../servers-under-load/loaded-api.ts';
 import { type MailServer, openMailServer } from './mail-server.ts';
 
-/** All processes but those for callers of the API and for operators, each behind a proxy before each of its servers. */
+/** API and operator processes are left out. */
 
-/** Log message of each process that shows that it is ready for work. */
+/** Log message of a process that is ready. */
 const PROCESSES = {
   ingest: 'ingest consumer started',
   projector: 'caught up',
@@ -42,39 +42,34 @@ const PROCESSES = {
 
 export type Server = 'postgres' | 'event store' | 'nats' | 'object store' | 'mail server';
 
-/** Requests of an assistant, with the rights of these scopes. */
 const SCOPES = ['brands:read', 'ads:read', 'creatives:read', 'notes:write'] as const;
 const APP = { id: 'app', name: 'App', identified_by: 'registration', redirect_host: 'app.example' } as const;
 const TOKEN_SECONDS = 3_600;
-/** The shortest lease, so that a report whose worker was cut off is soon tried again. */
+/** The shortest lease, so that a report of a lost worker is soon tried again. */
 const REPORT_LEASE_SECONDS = 5;
 const OUTPUT_SHOWN = 4_000;
 
 export type ProxiedService = AsyncDisposable & {
   readonly proxies: Readonly<Record<Server, FaultProxy>>;
-  /** The servers, without proxies. */
+  /** Without proxies. */
   readonly stack: ApiStack;
   readonly nats: Nats;
   readonly mail: MailServer;
   readonly receivers: Receivers;
-  /** Sites that `media` and `collector` read. */
   readonly sites: PlayedSites['sites'];
   readonly key: Key;
-  /** A brand with ads. */
   readonly brand: CorpusBrand;
-  /** The object store, without a proxy. */
+  /** Without a proxy. */
   readonly objectStoreUrl: string;
   readonly intakeUrl: string;
   readonly mcpUrl: string;
-  /** Access token of an assistant, with the rights of `SCOPES`. */
+  /** Has the rights of `SCOPES`. */
   readonly mcpToken: string;
-  /** Throws when a process has ended. */
   assertAllRun(): void;
-  /** Returns the end of the output of each process. */
   output(): string;
 };
 
-/** Connects an assistant as a member does on the consent page. Returns its access token for `aud`. */
+/** Returns the access token for `aud`. */
 const connectAssistant = async (stack: ApiStack, key: Key, aud: string): Promise<string> => {
   const { pool, workspaceCommands } = stack;
   await createAuthorizationTables(pool);

@@ -28,9 +28,7 @@ import { type Answer, createCaller, DONE_MS } from './caller.ts';
 import { createMcpWork } from './mcp-work.ts';
 import type { ProxiedService } from './proxied-service.ts';
 
-/** Work of each process, in pieces that tests begin during a fault of one of its servers. */
-
-/** Does piece number `n` of the work, and resolves when it is done. Numbers are not used twice. */
+/** Resolves when piece number `n` is done. Numbers are not used twice. */
 export type Work = (n: number) => Promise<void>;
 
 export type WorkName =
@@ -48,9 +46,8 @@ export type WorkName =
 
 export type AllWork = {
   readonly pieces: Readonly<Record<WorkName, Work>>;
-  /** Answers to callers so far. */
   readonly answers: Answer[];
-  /** Returns a line for each piece that was lost or done twice. Call it when all pieces are done. */
+  /** A line for each piece lost or done twice. Call it when all pieces are done. */
   faults(): Promise<readonly string[]>;
 };
 
@@ -103,7 +100,6 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
     const stream = adLibraryStream(ruleBrand);
     ({ revision } = await eventStore.append(stream, revision, events, METADATA, randomUUID()));
   };
-  /** Returns the ids of the webhooks that tell of an ad. */
   const webhooksOf = (adId: string): ReadonlySet<string | undefined> =>
     new Set(
       receivers
@@ -139,7 +135,7 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
   nats.connection.subscribe(SCRAPE_REQUESTED, {
     callback: (_error, message) => void requested.add(message.json<ScrapeRequested>().brand_id),
   });
-  /** Tracks a brand that was never scanned: a scan of it is due. */
+  /** A brand that was never scanned is due. */
   const trackNew = async (n: number): Promise<string> => {
     const workspace_id = `ws_due_${n}`;
     const tracked_at = new Date().toISOString();

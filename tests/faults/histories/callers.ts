@@ -3,17 +3,12 @@ import type { Choose } from './kinds/kind.ts';
 import type { KindRecord } from './record.ts';
 import type { Session } from './session.ts';
 
-/** Callers of two API processes: each sends calls of all kinds, one after the other. */
-
-/** Maximum milliseconds between two calls. The calls then meet every fault, and the search for their order stays small. */
+/** Such calls meet every fault, and their search stays small. */
 const PAUSE_MAX_MS = 150;
-/** Share of the calls before which the caller changes the API, in 100. */
 const MOVES_OF_100 = 30;
 
-/** Least and most calls of a caller. */
 export type CallLimits = { readonly least: number; readonly most: number };
 
-/** Sends calls until `isOver` or there are the most. Returns their number. */
 export const play = async (
   session: Session,
   records: readonly KindRecord[],
@@ -29,7 +24,6 @@ export const play = async (
   return done;
 };
 
-/** Reads every kind once through each API. */
 export const readAll = async (session: Session, records: readonly KindRecord[]): Promise<void> => {
   for (const record of records) {
     await record.read(session);

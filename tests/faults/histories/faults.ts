@@ -5,28 +5,24 @@ import { type FaultProxy, proxied } from '../fault-proxy.ts';
 import type { PlayedFault } from './history.ts';
 import type { Target } from './session.ts';
 
-/**
- * An API process that reaches its servers through proxies, and the faults that a trial plays on it. It reads from a standby, while
- * that answers.
- */
+/** Reads from a standby while that answers. */
 
 const FAULT_MIN_MS = 150;
 const FAULT_SPREAD_MS = 1_500;
 const PAUSE_SPREAD_MS = 600;
-/** Milliseconds for which a fault waits for a request that meets it, and between two looks for one. */
+/** A fault waits for a request that meets it. */
 const MEETS_MS = 5_000;
 const LOOK_MS = 2;
 const NETWORK_FAULTS = ['mute', 'one-way', 'slow', 'cut', 'reset', 'reset mid-answer', 'half-open'] as const;
 const PROCESS_FAULTS = ['stop', 'kill'] as const;
-/** Text of the rows of tracked brands, which have the domains of `histories.integration.test.ts`. */
+/** Matches domains of `histories.integration.test.ts`. */
 const TRACKED = /brand\d/;
 type Choose = (below: number) => number;
 
 export type FaultyApi = AsyncDisposable & {
   readonly target: Target;
-  /** Plays one fault to its end. It begins while a request is under way. */
+  /** Begins while a request is under way. */
   playFault(choose: Choose): Promise<Omit<PlayedFault, 'api'>>;
-  /** Number of replies of the standby to reads of tracked brands. */
   standbyReplies(): number;
 };
 

@@ -18,13 +18,11 @@ import { createRecord, type KindRecord } from './record.ts';
 import { openSession } from './session.ts';
 
 /**
- * Callers write and read the same things of a workspace through two API processes, while the network to their servers fails and
- * the processes are stopped and killed: tracked brands, notes, collections and API keys. Every call and answer is recorded and
- * checked afterwards. The writes on each stream have an order in which the decider gives each outcome, no caller reads less than it
- * wrote or read before, and no key opens anything after its revocation was acknowledged.
+ * Two API processes serve one workspace while networks and processes fail. The writes of each stream need an order
+ * that the decider explains; reads never go back, and a revoked key opens nothing.
  */
 
-/** HISTORIES_RUNS=100 raises the number of runs, each with its own seed (`npm run trials -- histories`). */
+/** More runs: HISTORIES_RUNS=100, each with its own seed (`npm run trials -- histories`). */
 const { HISTORIES_RUNS: runs, HISTORIES_SEED: firstSeed } = readSettings(
   z.object({
     HISTORIES_RUNS: z.coerce.number().int().positive().default(2),
@@ -32,15 +30,15 @@ const { HISTORIES_RUNS: runs, HISTORIES_SEED: firstSeed } = readSettings(
   }),
 );
 const CALLERS = 6;
-/** Callers call until all faults have been played, each at most so often. */
+/** Calls go on until all faults have been played. */
 const CALLS = { least: 24, most: 90 };
 const FAULTS = 5;
-/** Least share of the faults that requests to their API met. */
+/** Requests must meet this share of the faults. */
 const MET_SHARE = 0.8;
-/** More brands than the plan `free` has slots, so that writes are refused. */
+/** More than the slots of the plan `free`, so that writes are refused. */
 const BRANDS = 7;
 const RUN_LIMIT_MS = 300_000;
-/** Milliseconds by which the standby is behind: a caller that reads from it too soon sees less than it wrote. */
+/** A caller that reads from the standby too soon sees less than it wrote. */
 const STANDBY_LATE_MS = 150;
 const DATABASE = 'ad_intelligence';
 const LOG_BUFFER_ITEMS = 1_000;
@@ -67,7 +65,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Returns the events of streams whose names begin so, in the order of the log. */
 const readLog = async (prefixes: readonly string[]): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
   await using follower = stack.eventStore.follow({ after: null, prefixes, bufferItems: LOG_BUFFER_ITEMS });
@@ -79,7 +76,6 @@ const readLog = async (prefixes: readonly string[]): Promise<readonly RecordedEv
   }
 };
 
-/** Plays one run. Returns what was recorded, and the faults. */
 const play = async (seed: number) => {
   const key = await stack.key({ plan: 'free' });
   const keys = createKeyRecord(key);

@@ -1,4 +1,4 @@
-/** Record of what the callers of a trial asked and were answered. Times are milliseconds of the machine's clock. */
+/** Milliseconds of the machine's clock. */
 
 type Named = { readonly kind: string };
 
@@ -16,27 +16,26 @@ export type Call = {
 export type Write<Operation extends Named = Named, Outcome extends Named = Named> = Call & {
   readonly operation: Operation;
   readonly outcome: Outcome | Unknown;
-  /** Log position that the reply names; `null` when it names none. */
+  /** `null` when the reply names none. */
   readonly position: bigint | null;
 };
 
-/** Shown records by id, each as JSON text. */
+/** JSON text by id. */
 export type Shown = ReadonlyMap<string, string>;
 
 export type Read = Call & {
   readonly shown: Shown;
-  /** False for one record, as the reply to a write shows it. */
+  /** False for one record in the reply to a write. */
   readonly isWhole: boolean;
 };
 
 export type History = {
-  /** Writes of all callers. Those of one caller follow each other. */
+  /** Writes of one caller follow each other. */
   readonly writes: readonly Write[];
-  /** Reads of all callers, each in the order in which its caller sent them. */
+  /** In the order of sending per caller. */
   readonly reads: readonly Read[];
 };
 
-/** Returns the write as if its reply had been lost. */
 export const unanswered = <Operation extends Named, Outcome extends Named>(
   write: Write<Operation, Outcome>,
 ): Write<Operation, Outcome> => ({ ...write, endedMs: Number.POSITIVE_INFINITY, outcome: UNKNOWN });
@@ -47,10 +46,9 @@ const second = (ms: number, sinceMs: number): string =>
 const tellWrite = ({ operation, outcome }: Write): string =>
   `${Object.values(operation).join(' ')}: ${Object.values(outcome).join(' ')}`;
 
-/** Returns the shown records on one line. */
 export const tellShown = (shown: Shown): string => [...shown].map((entry) => entry.join(' ')).join(', ');
 
-/** Returns a line for each call, in the order of their ends. */
+/** In the order of their ends. */
 export const tellCalls = (calls: readonly (Write | Read)[]): string => {
   const sinceMs = Math.min(...calls.map(({ sentMs }) => sentMs));
   return calls
@@ -63,15 +61,13 @@ export const tellCalls = (calls: readonly (Write | Read)[]): string => {
     .join('\n');
 };
 
-/** A request to an API process. A call that was repeated has several. */
+/** A repeated call has several. */
 export type Attempt = {
-  /** Place of the API process. */
   readonly api: number;
   readonly sentMs: number;
   readonly endedMs: number;
 };
 
-/** A fault that was played between an API process and a server, or on the process. */
 export type PlayedFault = {
   readonly api: number;
   readonly what: string;
@@ -79,7 +75,7 @@ export type PlayedFault = {
   readonly endedMs: number;
 };
 
-/** Returns the faults during which no request was under way at their API process. They tested nothing. */
+/** Faults without a request under way at their API tested nothing. */
 export const unmetFaults = (
   faults: readonly PlayedFault[],
   attempts: readonly Attempt[],

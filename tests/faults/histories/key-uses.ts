@@ -4,20 +4,19 @@ import type { Choose } from './kinds/kind.ts';
 import { createRecord, type KindRecord } from './record.ts';
 import type { Session } from './session.ts';
 
-/** Requests that callers send with the API keys that they issue: a revoked key must not open anything any more. */
+/** A revoked key must open nothing. */
 
-/** Share of the calls that use a key, in 100. */
 const USES_OF_100 = 40;
-/** Newest keys that callers use. Some of them are revoked. */
+/** Some of these keys are revoked. */
 const NEWEST_USED = 5;
 
-/** A request that was sent with a key. `unknown`: it was not answered, or by 503. */
+/** `unknown`: no answer, or 503. */
 export type KeyUse = Call & {
   readonly key: string;
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
 };
 
-/** Returns the key that a write takes away; `null` for others. */
+/** `null` for writes that remove no key. */
 const removedBy = ({ operation }: KeyWrite): string | null =>
   operation.kind === 'issue' ? null : operation.id;
 
@@ -25,10 +24,7 @@ const removedBy = ({ operation }: KeyWrite): string | null =>
 const isAcknowledged = ({ outcome }: KeyWrite): boolean =>
   outcome.kind === 'revoked' || outcome.kind === 'issued';
 
-/**
- * Returns the uses that may not have been answered so: a success that was sent after the revocation of the key was acknowledged, and
- * a rejection that came before the first request that takes the key away. Callers use a key only when its issue was acknowledged.
- */
+/** A success after an acknowledged revocation, or a rejection before the first request to revoke. */
 export const brokenUses = (uses: readonly KeyUse[], writes: readonly KeyWrite[]): readonly KeyUse[] =>
   uses.filter(({ key, outcome, sentMs, endedMs }) => {
     const removals = writes.filter((write) => removedBy(write) === key);
@@ -38,15 +34,14 @@ export const brokenUses = (uses: readonly KeyUse[], writes: readonly KeyWrite[])
   });
 
 export type KeyRecord = KindRecord & {
-  /** Returns all uses, and those that may not have been answered so. */
   uses(): { readonly sent: number; readonly broken: readonly string[] };
 };
 
 const OUTCOMES: Readonly<Record<number, KeyUse['outcome']>> = { 200: 'accepted', 401: 'rejected' };
 
-/** Creates the record of the API keys of a workspace. After each acknowledged revocation the key is used at both API processes. */
+/** Each revoked key is used at both API processes. */
 export const createKeyRecord = (owner: Parameters<typeof apiKeysOf>[0]): KeyRecord => {
-  /** Texts of the issued keys by id, oldest first. */
+  /** Oldest first. */
   const texts = new Map<string, string>();
   const uses: KeyUse[] = [];
 

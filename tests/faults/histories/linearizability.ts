@@ -1,32 +1,27 @@
 import { shrink } from './shrink.ts';
 
 /**
- * Search for an order in which the calls could have been done one after another: each between its sending and its end, with the
- * outcome of its reply. The algorithm is that of Wing and Gong (1993), with the visited states of Lowe (2017).
+ * Searches an order of calls that explains all replies: Wing and Gong (1993), with the visited states of Lowe (2017).
  */
 
 export type TimedCall = { readonly sentMs: number; readonly endedMs: number };
 
-/** The object that the calls used. */
 export type SequentialModel<State, Call extends TimedCall> = {
   readonly initial: State;
-  /** Returns the states after the call if its outcome is possible in this state, otherwise none. */
+  /** None when the outcome is not possible in this state. */
   readonly after: (state: State, call: Call) => readonly State[];
-  /** Returns equal texts for equal states. */
+  /** Equal texts for equal states. */
   readonly keyOf: (state: State) => string;
-  /** Returns whether the object may be in this state after all calls. */
+  /** Possible after all calls. */
   readonly isLast: (state: State) => boolean;
 };
 
-/** Maximum states that a search visits. Trials stay far below it; beyond it the search throws. */
+/** Beyond this the search throws; trials stay far below. */
 const VISITED_MAX = 2_000_000;
-/** The same for each try to leave out an answer. */
+/** For each try to leave out an answer. */
 const TRY_VISITED_MAX = 50_000;
 
-/**
- * Returns true when such an order exists. A call without an end may be done at any time after it was sent, or never.
- * Throws when the search visits more than `visitedMax` states.
- */
+/** A call without an end may be done any time after sending, or never. Throws above `visitedMax` states. */
 export const isLinearizable = <State, Call extends TimedCall>(
   { initial, after, keyOf, isLast }: SequentialModel<State, Call>,
   calls: readonly Call[],
@@ -63,13 +58,12 @@ export const isLinearizable = <State, Call extends TimedCall>(
   return false;
 };
 
-/** Calls and the object that they used. */
 export type Played<State, Call extends TimedCall> = {
   readonly model: SequentialModel<State, Call>;
   readonly calls: readonly Call[];
 };
 
-/** Returns false also when the search is too large. */
+/** False also when the search is too large. */
 const isUnexplained = <State, Call extends TimedCall>({ model, calls }: Played<State, Call>): boolean => {
   try {
     return !isLinearizable(model, calls, TRY_VISITED_MAX);
@@ -78,10 +72,7 @@ const isUnexplained = <State, Call extends TimedCall>({ model, calls }: Played<S
   }
 };
 
-/**
- * Returns the calls up to the first end that no order explains; the calls that were on their way then count as without an
- * end. Returns all when only the last state is unexplained.
- */
+/** Calls under way at the first unexplained end count as without an end. */
 const upToUnexplained = <State, Call extends TimedCall>(
   { model, calls }: Played<State, Call>,
   unanswered: (call: Call) => Call,
@@ -100,10 +91,9 @@ const upToUnexplained = <State, Call extends TimedCall>(
 };
 
 /**
- * Returns the smallest history found that no order explains. Each step gives an order more freedom, so what stays unexplained was
- * unexplained before: only one of `parts` is looked at, the calls after the first unexplained end are left out, and as many answers
- * as possible are forgotten. A call is never left out while others stay that may need it: it may be the one that explains them. A
- * call without an answer may be done at any time, or never. `whole` is unexplained. Each part is unexplained only if `whole` is.
+ * Smallest history without an order. Forgetting answers and later calls gives more freedom, so what stays unexplained
+ * was so before. No call is left out while others may need it. Each part is unexplained only if `whole` is, and
+ * `whole` is.
  */
 export const smallestUnexplained = <State, Call extends TimedCall>(
   whole: Played<State, Call>,

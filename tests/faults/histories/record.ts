@@ -6,41 +6,34 @@ import { isLinearizable, smallestUnexplained } from './linearizability.ts';
 import { asksToRepeat, type Session } from './session.ts';
 import { brokenReads, smallestBroken } from './session-reads.ts';
 
-/** Record of the calls on one kind of resource of one workspace, and their check. */
-
-/** Share of the calls that read, in 100. */
 const READS_OF_100 = 40;
 
 type Named = { readonly kind: string };
 
-/** The result of a check. */
 export type Findings = {
   readonly writes: number;
-  /** Writes with an answer. */
   readonly answered: number;
   readonly reads: number;
-  /** For each object whose writes have no explaining order: those that contradict each other, a line each. */
+  /** Contradicting writes of each object, a line each. */
   readonly unexplained: readonly string[];
-  /** Events that are recorded twice. */
   readonly doubled: readonly string[];
-  /** A line for each read that is older than its caller knew. */
+  /** Reads older than their caller knew, a line each. */
   readonly stale: readonly string[];
-  /** The fewest calls that hold such a read, a line each. */
+  /** The fewest calls with such a read, a line each. */
   readonly contradiction: string;
 };
 
 export type KindRecord = {
   readonly name: string;
-  /** First characters of the names of its streams. */
+  /** Prefix of stream names. */
   readonly streams: string;
-  /** Sends one call, chosen by `choose`. */
   act(session: Session, choose: Choose): Promise<void>;
   read(session: Session): Promise<void>;
-  /** `log`: the events of the workspace, in the order of the log. */
+  /** `log`: events of the workspace in order. */
   check(log: readonly RecordedEvent[]): Findings;
 };
 
-/** Returns the ids of events that a stream holds twice: a command that was recorded again. */
+/** A command that was recorded again. */
 export const doubledEvents = (events: readonly RecordedEvent[]): readonly string[] =>
   [...Map.groupBy(events, ({ stream, id }) => `${stream} ${id}`)]
     .filter(([, same]) => same.length > 1)

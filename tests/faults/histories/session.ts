@@ -1,14 +1,14 @@
 import { pause } from '#platform/clock.ts';
 import type { Attempt } from './history.ts';
 
-/** A caller's requests to two API processes. It keeps the rules that the specification gives to clients. */
+/** Keeps the rules of the specification for clients. */
 
-/** Milliseconds of one request. An API that was stopped or killed does not answer. */
+/** An API that was stopped or killed does not answer. */
 const REQUEST_MS = 12_000;
-/** Milliseconds for which a request is repeated. */
+/** Repeats end after this. */
 const REPEATED_MS = 90_000;
 
-/** An API process of the trial. `run` counts its starts. `underWay` is the number of requests that it has not answered. */
+/** `run` counts starts. `underWay`: requests without an answer. */
 export type Target = { readonly url: string; run(): number; underWay: number };
 
 export type Request = {
@@ -20,26 +20,26 @@ export type Request = {
 export type Reply = {
   readonly status: number;
   readonly data: unknown;
-  /** Message of an error; empty for a success. */
+  /** Empty for a success. */
   readonly message: string;
-  /** Log position that the reply names; `null` when it names none. */
+  /** `null` when the reply names none. */
   readonly position: bigint | null;
 };
 
 export type Session = {
   readonly caller: number;
-  /** Sends the requests that follow to the other API process. */
+  /** Changes to the other API process. */
   move(): void;
-  /** Sends a request once. Rejects when it is not answered. `key`: another API key than the caller's own. */
+  /** Rejects without an answer. `key`: instead of the caller's own. */
   send(
     request: Request,
     options?: { readonly idempotencyKey?: string; readonly key?: string },
   ): Promise<Reply>;
-  /** Repeats a request until it is answered, and not refused for a while only. Returns null when that takes too long. */
+  /** `null` when all takes too long. */
   repeat(request: Request, idempotencyKey?: string): Promise<Reply | null>;
 };
 
-/** True for a reply that asks the caller to repeat the request: 503, or a 409 while an earlier attempt is still running. */
+/** 503, or 409 while an earlier attempt runs. */
 export const asksToRepeat = ({ status, message }: Reply): boolean =>
   status === 503 || (status === 409 && message.endsWith('Try again.'));
 
@@ -53,16 +53,14 @@ export const openSession = ({
   onAttempt,
 }: {
   readonly caller: number;
-  /** Text of the caller's API key. */
   readonly key: string;
   readonly targets: readonly [Target, Target];
   readonly choose: (below: number) => number;
   readonly onAttempt: (attempt: Attempt) => void;
 }): Session => {
   let api = caller % 2;
-  /** Greatest position that a reply to this caller named. */
   let position = 0n;
-  /** The API process that answered last, and its run. */
+  /** With its run. */
   let answeredBy: string | null = null;
 
   const send: Session['send'] = async ({ method, path, body }, { idempotencyKey, key = ownKey } = {}) => {

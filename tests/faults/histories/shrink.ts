@@ -1,7 +1,4 @@
-/**
- * Returns a smallest part of a failing list that still fails: it holds no item without which it would fail too. The algorithm is
- * delta debugging (Zeller and Hildebrandt, 2002): large groups are left out first, then smaller ones.
- */
+/** Delta debugging (Zeller and Hildebrandt, 2002): the result fails, and no item can be left out. */
 export const shrink = <Item>(
   items: readonly Item[],
   stillFails: (part: readonly Item[]) => boolean,

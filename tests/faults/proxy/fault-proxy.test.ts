@@ -3,9 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startFaultProxy } from '../fault-proxy.ts';
 
-/** The proxy does to connections what the network between would do. */
-
-/** Starts a server that sends back what it receives, with a proxy before it. */
+/** The server sends back all that it receives. */
 const startEcho = async () => {
   const resources = new AsyncDisposableStack();
   const accepted: Socket[] = [];
@@ -19,7 +17,7 @@ const startEcho = async () => {
   resources.defer(() => void server.close());
   const { port } = server.address() as { port: number };
   const proxy = resources.use(await startFaultProxy({ host: '127.0.0.1', port }));
-  /** Opens a connection through the proxy, and waits for its first answer. */
+  /** Waits for the first answer. */
   const open = async (): Promise<Socket> => {
     const client = connect(proxy.port, '127.0.0.1');
     client.on('error', () => undefined);
@@ -31,7 +29,6 @@ const startEcho = async () => {
   return { proxy, accepted, open, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** Returns what a connection hears from now on. */
 const heardBy = (socket: Socket): readonly string[] => {
   const heard: string[] = [];
   for (const event of ['data', 'end', 'close', 'error']) socket.on(event, () => heard.push(event));

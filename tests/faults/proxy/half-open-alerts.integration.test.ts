@@ -11,9 +11,7 @@ import { createWebhookRules, VAULT_KEY } from '../../delivery/webhook-rules.ts';
 import { until } from '../../stack/wait-until.ts';
 import { type AlertingStack, openAlertingStack } from '../alerting-stack.ts';
 
-/** The processes alerts and delivery go on, without a restart, after their connections died without a word. */
-
-/** Milliseconds in which an alert arrives, however busy the machine is. Dead connections are found within 40 s on a quiet one. */
+/** Dead connections are found within 40 s on a quiet machine. */
 const ARRIVES_MS = 120_000;
 
 let stack: AlertingStack;
@@ -36,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Records a scan with a new ad. Returns once its alert has arrived. */
+/** Returns once the alert of a new ad has arrived. */
 const arrives = async (): Promise<void> => {
   const events = scanEvents(brandId, new Date(Date.now() + scans).toISOString(), 1);
   const stream = adLibraryStream(brandId);

@@ -1,13 +1,12 @@
 import { fork, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Callers in a process of their own: what a caller does must not take time from the API that it calls. */
+/** What callers do must not take time from the API. */
 export type CallersProcess = AsyncDisposable & {
-  /** Sends a message and returns the reply to it, one at a time. Throws when the process ends before it replies. */
+  /** One message at a time. Throws when the process ends before it replies. */
   readonly ask: <Reply>(message: Serializable) => Promise<Reply>;
 };
 
-/** Starts the module at this path. Dispose of it to end it. */
 export const startCallers = (path: string): CallersProcess => {
   const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');

@@ -5,11 +5,10 @@ import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts'
 import { type Caller, createCaller, startLoadedApi } from './loaded-api.ts';
 import { type Send, sendSteadily } from './steady-load.ts';
 
-/** Writes that wait for a lock occupy all connections for commands. A key can be revoked all the same. */
+/** Writes that wait for a lock must not hold up a revocation. */
 
 const PATIENCE_MS = 60_000;
 const WRITES_PER_SECOND = 20;
-/** Connections of an API process for commands. */
 const COMMAND_CLIENTS = 10;
 
 let stack: ApiStack;

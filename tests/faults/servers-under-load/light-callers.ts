@@ -1,23 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/**
- * Callers of light reads. Each reads one brand all the time, one read after the other, while another caller uses new keys for the first
- * time. The process replies to each message with what it measured.
- */
+/** Callers read one brand all the time while another uses new keys. Replies to each message with its times. */
 
-/** A message to the process: where the API is, the light read, its key and its callers, and the keys to use for the first time. */
 export type LightReads = {
   readonly origin: string;
   readonly path: string;
   readonly key: string;
   readonly callers: number;
   readonly newKeys: readonly string[];
-  /** Milliseconds before each new key. */
   readonly everyMs: number;
 };
 
-/** Milliseconds from each request to the last byte of its answer. */
+/** From a request to the last byte. */
 export type LightReadTimes = { readonly hot: readonly number[]; readonly checks: readonly number[] };
 
 const timed = async (pool: Pool, path: string, key: string): Promise<number> => {

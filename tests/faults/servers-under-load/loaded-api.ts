@@ -6,35 +6,32 @@ import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import type { Send } from './steady-load.ts';
 
-/** Settings as in production, for long forms: `startProcess` sets others, so that a busy machine does not fail a test. */
+/** Other tests run longer limits for a busy machine. */
 export const AS_IN_PRODUCTION = {
   EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_MS),
   READ_ANSWER_MS: String(READ_ANSWER_MS),
   LOOP_DELAY_MS: '100',
 } as const;
 
-/** An API process, and the requests that are sent to it under load. */
 export type LoadedApi = {
   readonly process: ServiceProcess;
   readonly origin: string;
-  /** URL of the API, without a slash at its end. */
+  /** Without a slash at its end. */
   readonly base: string;
   readonly read: Send;
-  /** Creates a note. */
   readonly write: Send;
-  /** Tracks a brand, which requests a scan of it. */
+  /** Tracking requests a scan of the brand. */
   readonly track: Send;
 };
 
 export type Caller = { readonly key: Key; readonly brandId: string };
 
-/** Creates a key, and a brand to read. */
 export const createCaller = async (stack: ApiStack): Promise<Caller> => {
   const [brand] = await stack.seed(['alpha']);
   return { key: await stack.key(), brandId: brand?.id ?? '' };
 };
 
-/** Starts an API process on the servers of `stack`, or those of `environment`. */
+/** Uses the servers of `stack`, or those of `environment`. */
 export const startLoadedApi = async (
   stack: ApiStack,
   { key, brandId }: Caller,

@@ -15,7 +15,7 @@ import { judge } from '../../trials/judge.ts';
 import { AS_IN_PRODUCTION, createCaller, startLoadedApi } from './loaded-api.ts';
 import { isSuccess, sendSteadily } from './steady-load.ts';
 
-/** NATS is gone while callers read and write, and comes back. An API that starts meanwhile serves too. */
+/** An API that starts without NATS must serve too. */
 
 const { NATS_DOWN_SECONDS: downSeconds } = readSettings(
   z.object({ NATS_DOWN_SECONDS: z.coerce.number().int().min(1).default(2) }),

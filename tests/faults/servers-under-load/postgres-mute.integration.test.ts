@@ -8,24 +8,21 @@ import { type FaultProxy, proxied } from '../fault-proxy.ts';
 import { AS_IN_PRODUCTION, createCaller, type LoadedApi, startLoadedApi } from './loaded-api.ts';
 import { type Call, isSuccess, sampleMemory, type Send, sendSteadily } from './steady-load.ts';
 
-/** Postgres accepts bytes and answers nothing, while requests come at a steady rate. */
-
 const { POSTGRES_MUTE_SECONDS: muteSeconds } = readSettings(
   z.object({ POSTGRES_MUTE_SECONDS: z.coerce.number().int().min(1).default(2) }),
 );
-/** The long form (`npm run trial -- postgres-mute`) needs the machine to itself, and judges time and memory. */
+/** The long form (`npm run trial -- postgres-mute`) judges time and memory, and needs the machine to itself. */
 const isLong = muteSeconds >= 60;
 const ANSWER_MS = 10_000;
-/** The same for a read. */
 const READ_ANSWERED_MS = 3_000;
-/** Milliseconds after which a call is given up. The short form waits longer, because other tests run at the same time. */
+/** The short form waits longer, because other tests run at the same time. */
 const GIVEN_UP_MS = isLong ? ANSWER_MS + 5_000 : 60_000;
 const MEMORY_RATIO = 1.2;
 const SUCCESS_SHARE = 0.99;
-/** Milliseconds after the end of the silence from which requests must succeed again. */
+/** Requests must succeed again by then. */
 const HEALED_MS = 2_000;
 const PER_SECOND = isLong ? 100 : 20;
-/** Milliseconds of load before the silence, in which memory reaches its usual size, and after it. */
+/** Before the silence memory reaches its usual size. */
 const BEFORE_MS = isLong ? 60_000 : 1_000;
 const AFTER_MS = isLong ? 30_000 : HEALED_MS + 1_000;
 const PATIENCE_MS = 60_000;

@@ -15,26 +15,24 @@ import { AS_IN_PRODUCTION, createCaller, type LoadedApi, startLoadedApi } from '
 import { type Call, isSuccess, sampleMemory, type Send, sendSteadily } from './steady-load.ts';
 
 /**
- * A standby falls silent while requests of all kinds come at a steady rate. The primary answers them all. Only
- * `npm run trial -- server-faults` plays it; `application/reads/standby` has the short form.
+ * The primary must answer all. Runs in `npm run trial -- server-faults` only; `application/reads/standby` has the
+ * short form.
  */
 
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
   z.object({ SERVER_FAULTS_ALL: z.coerce.number().default(0) }),
 );
 const DATABASE = 'ad_intelligence';
-/** Requests of one kind in a second. */
 const PER_SECOND = { reads: 80, searches: 4, waits: 4, writes: 8 } as const;
 type Kind = keyof typeof PER_SECOND;
 const KINDS = Object.keys(PER_SECOND) as readonly Kind[];
-/** A read is answered, also while Postgres does not answer. */
+/** Also while Postgres does not answer. */
 const READ_ANSWERED_MS = 3_000;
 const ANSWER_MS = 10_000;
 const GIVEN_UP_MS = 15_000;
 const MEMORY_RATIO = 1.2;
-/** Milliseconds of load before all faults, in which memory reaches its usual size: it grew from 254 to 316 MiB in them. */
+/** Memory reaches its usual size: it grew from 254 to 316 MiB in this time. */
 const WARM_UP_MS = 40_000;
-/** Milliseconds of load before a fault, and of the fault. */
 const BEFORE_MS = 2_000;
 const SILENT_MS = 7_000;
 const PATIENCE_MS = 60_000;
@@ -47,9 +45,8 @@ describe.runIf(isLong)('while a standby falls silent under load', { timeout: LIM
   let proxy: FaultProxy;
   let reader: Key;
   let writer: Key;
-  /** Most memory of the API under load without a fault. */
+  /** Under load without a fault. */
   let usualMib = 0;
-  /** Replies of the standby to reads of the brand. */
   let standbyReplies = 0;
   const resources = new AsyncDisposableStack();
 
@@ -99,7 +96,7 @@ describe.runIf(isLong)('while a standby falls silent under load', { timeout: LIM
       body: JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
       signal,
     });
-  /** Sends requests of all kinds until `played` resolves. Returns the calls of each kind. */
+  /** Runs until `played` resolves. */
   const underLoad = async (
     played: () => Promise<void>,
   ): Promise<readonly (readonly [Kind, readonly Call[]])[]> => {

@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/**
- * Callers of slow reads. Each sends its read again when it has ended. The process begins with the first message, and replies to each
- * with the number of reads that were answered so far.
- */
+/** Begins with the first message. Replies with the number of answered reads so far. */
 
-/** A message to the process: where the API is, and the read of each caller. */
 export type SlowCallers = {
   readonly origin: string;
   readonly readers: readonly { readonly key: string; readonly url: string }[];
 };
 export type AnsweredSlowly = { readonly answered: number };
 
-/** Milliseconds after which a read is sent again that was refused. */
+/** After this a refused read is sent again. */
 const REFUSED_MS = 200;
 
 let answered = 0;

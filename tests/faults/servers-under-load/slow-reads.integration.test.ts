@@ -10,39 +10,34 @@ import { AS_IN_PRODUCTION, type Caller, createCaller, type LoadedApi, startLoade
 import type { LightReads, LightReadTimes } from './light-callers.ts';
 import type { AnsweredSlowly, SlowCallers } from './slow-callers.ts';
 
-/** Many searches at once, while others read little and use keys for the first time. */
-
 const { SLOW_READS_SECONDS: seconds } = readSettings(
   z.object({ SLOW_READS_SECONDS: z.coerce.number().int().min(1).default(1) }),
 );
-/** The long form (`npm run trial -- slow-reads`) needs the machine to itself, and judges times. */
+/** The long form (`npm run trial -- slow-reads`) judges times, and needs the machine to itself. */
 const isLong = seconds >= 20;
 const SLOW_READS = 50;
 const HOT_CALLERS = 1;
 const SLOW_MS = 200;
 const SLOW_CALLERS = join(import.meta.dirname, 'slow-callers.ts');
 const LIGHT_CALLERS = join(import.meta.dirname, 'light-callers.ts');
-/** Slow reads of a workspace, so that its own limit refuses none. */
+/** Below the workspace's limit, which refuses none. */
 const PER_WORKSPACE = 2;
 const HOT_RATIO = 2;
 const KEY_CHECK_RATIO = 2;
-/** Rounds. Each measures without slow reads first, and then with them. The figures are medians of the rounds. */
+/** Each round measures without slow reads and with them; figures are medians. */
 const ROUNDS = isLong ? 5 : 1;
-/** New keys that are used for the first time in one measurement. */
 const KEYS = isLong ? 100 : 10;
 
-/** The table that only the slow reads read. */
 const SLOW_TABLE = 'ads.ad';
 
 let stack: ApiStack;
 let api: LoadedApi;
 let other: Caller;
 let slowKeys: readonly Key[];
-/** Keys that were not used yet. */
 const newKeys: Key[] = [];
 const resources = new AsyncDisposableStack();
 
-/** Puts a view in the place of a table, so that each statement that reads it sleeps once. */
+/** A view makes each statement that reads the table sleep once. */
 const slowDown = async (table: string): Promise<void> => {
   const [schema, name] = table.split('.');
   await stack.pool.query(`alter table ${table} rename to ${name}_rows`);
@@ -63,7 +58,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => resources.disposeAsync());
 
-/** Measures light reads with these keys as new ones. */
 const measure = (callers: CallersProcess, keys: readonly Key[]): Promise<LightReadTimes> =>
   callers.ask<LightReadTimes>({
     origin: api.origin,
@@ -74,7 +68,7 @@ const measure = (callers: CallersProcess, keys: readonly Key[]): Promise<LightRe
     everyMs: (seconds * 1_000) / ROUNDS / keys.length,
   } satisfies LightReads);
 
-/** Slow reads of all keys, each sent again when it has ended. Dispose of it to end them. */
+/** Sent again when answered. Dispose of it to end them. */
 const readSlowly = () => {
   const callers = startCallers(SLOW_CALLERS);
   const readers = slowKeys.flatMap(({ text }) => [
@@ -82,7 +76,6 @@ const readSlowly = () => {
     { key: text, url: `/v1/ads?q=other` },
   ]);
   return {
-    /** Returns how many were answered so far. The first call starts them. */
     answered: async (): Promise<number> =>
       (await callers.ask<AnsweredSlowly>({ origin: api.origin, readers } satisfies SlowCallers)).answered,
     [Symbol.asyncDispose]: () => callers[Symbol.asyncDispose](),

@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { pause } from '#platform/clock.ts';
 
-/** Requests at a steady rate to processes whose servers fail, and what became of each. */
-
 export type Call = {
   readonly startedMs: number;
   readonly ms: number;
-  /** Status of the answer. `null` when none came in time. */
+  /** `null`: no answer in time. */
   readonly status: number | null;
 };
 
-/** Sends one request. The signal ends it when its answer takes too long. */
 export type Send = (signal: AbortSignal) => Promise<Response>;
 
 const callOnce = async (send: Send, answerMs: number): Promise<Call> => {
@@ -28,11 +25,10 @@ const callOnce = async (send: Send, answerMs: number): Promise<Call> => {
 export type SteadyLoad = {
   readonly sends: readonly Send[];
   readonly perSecond: number;
-  /** Milliseconds after which a call counts as not answered. */
   readonly answerMs: number;
 };
 
-/** Sends one request after the other at a steady rate, also while earlier ones wait, until the signal is aborted. Returns all calls, once they have ended. */
+/** Sends also while earlier calls wait. Returns all calls once they have ended. */
 export const sendSteadily = async (
   { sends, perSecond, answerMs }: SteadyLoad,
   signal: AbortSignal,
@@ -52,11 +48,9 @@ export const isSuccess = ({ status }: Call): boolean => status !== null && statu
 const SAMPLE_MS = 250;
 
 export type MemorySamples = Disposable & {
-  /** Returns the most resident memory since the last call, in MiB. */
   peak(): number;
 };
 
-/** Samples the resident memory of a process. */
 export const sampleMemory = (pid: number | undefined): MemorySamples => {
   let most = 0;
   const sample = async (): Promise<void> => {

@@ -20,9 +20,8 @@ import { choices } from '../seeded-faults.ts';
 import { COUNTERS } from './counters.ts';
 
 /**
- * Two projectors, each with its own proxy before Postgres, take the projections over from each other: the owner is stopped,
- * killed, or cut off without a word, while events arrive and are applied. Mostly the test ends the lease at once, as time would.
- * Half way through the long form, the primary of Postgres is killed, and its standby takes its place.
+ * The owner is stopped, killed or cut off while events arrive. The test ends most leases itself. Half way through the
+ * long form Postgres fails over to its standby.
  */
 
 const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
@@ -31,24 +30,22 @@ const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
     TAKEOVERS_SEED: z.coerce.number().int().default(17),
   }),
 );
-/** Number of takeovers of which one waits until the lease ends by the clock: with the faults in turn, after each kind. */
+/** Comes after each kind of fault in turn. */
 const BY_CLOCK_EVERY = 11;
 const isLong = TAKEOVERS >= BY_CLOCK_EVERY;
-/** Faults in turn. */
 const FAULTS = ['stopped', 'killed', 'cut', 'killed', 'stopped', 'killed'] as const;
-/** Milliseconds after which a projector that was cut off in the middle of a statement may take over again: it knows by then. */
+/** A projector that was cut off in a statement knows by then. */
 const CUT_OFF_MS = 25_000;
-/** Events that are not applied yet, above which none are appended: a takeover meets batches of all sizes. */
+/** No more are appended above this, so that takeovers meet batches of all sizes. */
 const BACKLOG_MAX = 50_000;
-/** Two lengths of a lease. */
 const BY_CLOCK_MAX_MS = 20_000;
-/** Limit of a takeover by the start of a process, on a busy machine. */
+/** On a busy machine. */
 const TAKEOVER_LIMIT_MS = 120_000;
-/** Limit of one verification, which reads all events again: millions of them in the long form. */
+/** Reads all events again, millions of them in the long form. */
 const VERIFICATION_LIMIT_MS = isLong ? 600_000 : 60_000;
 const STREAMS = 8;
 const DATABASE = 'takeovers';
-/** Events of an append: small batches and large ones are applied in different ways. */
+/** Small and large batches are applied in different ways. */
 const APPEND_MAX = 400;
 const MAIN = fileURLToPath(new URL('./counting-projector.ts', import.meta.url));
 
@@ -62,7 +59,7 @@ let ownProxy: FaultProxy;
 let replicated: ReplicatedPostgres | null = null;
 const projectors: Projector[] = [];
 
-/** Creates the database: in the long form on a primary of its own, with a standby. */
+/** The long form has a primary of its own, with a standby. */
 const createDatabase = async (): Promise<string> => {
   if (!isLong) {
     const created = await createTestDatabase();
@@ -75,7 +72,7 @@ const createDatabase = async (): Promise<string> => {
   return replicated.primary.databaseUrl(DATABASE);
 };
 
-/** Kills the primary, and leads all connections to the standby, which is the primary then. */
+/** Leads all connections to the new primary. */
 const failOver = async (): Promise<void> => {
   await replicated?.failOver();
   const url = replicated?.standby.databaseUrl(DATABASE) ?? '';
@@ -114,17 +111,17 @@ const holder = async (): Promise<Holder | null> => {
   return rows[0] ?? null;
 };
 
-/** The process that holds the lease. Its name holds the process id. */
+/** An owner's name holds the process id. */
 const ownerOf = ({ owner }: Holder): Projector | undefined =>
   projectors.find(({ process }) => owner.includes(`:${process.child.pid}:`));
 
-/** Ends the lease at once. The first connections after a failover are those that broke. */
+/** The first connections after a failover are those that broke. */
 const endLease = async (): Promise<void> => {
   const end = () => database.query(`update run.lease set until = now() where kind = 'projections'`);
   await expect.poll(() => end().then(() => 'ended', String), { timeout: TAKEOVER_LIMIT_MS }).toBe('ended');
 };
 
-/** Waits until a process holds the lease with another epoch than `before`, and moves the projections under it. */
+/** The epoch must differ from `before`. */
 const untilHeld = async (before: string | null): Promise<Holder> => {
   for (const deadline = Date.now() + TAKEOVER_LIMIT_MS; Date.now() < deadline; await pause(50)) {
     const now = await holder();
@@ -133,7 +130,7 @@ const untilHeld = async (before: string | null): Promise<Holder> => {
   throw new Error(`no process took the projections over within ${TAKEOVER_LIMIT_MS} ms`);
 };
 
-/** Returns the position and the events of the projection that is behind all others. */
+/** Of the projection that is behind all others. */
 const progress = async (): Promise<{ readonly position: bigint; readonly applied: number }> => {
   const { rows } = await database
     .query<{ position: string | null; applied: number | null }>(
@@ -143,7 +140,6 @@ const progress = async (): Promise<{ readonly position: bigint; readonly applied
   return { position: BigInt(rows[0]?.position ?? 0), applied: rows[0]?.applied ?? 0 };
 };
 
-/** Waits until the projections have moved. */
 const untilMoved = async (): Promise<void> => {
   const { position } = await progress();
   await expect

@@ -12,12 +12,12 @@ import type { Shown, Write } from '../history.ts';
 import { type Kind, statesOf } from './kind.ts';
 import { decidedOrRefused, streamModel, type StreamRules, type StreamState } from './stream-model.ts';
 
-/** API keys of a workspace, all in one stream. The service chooses their ids and texts. */
+/** The service chooses ids and texts. */
 
-/** Shares in 100: writes that issue, and that revoke; the rest rotate. */
+/** The rest rotate. */
 const ISSUES_OF_100 = 45;
 const REVOKES_OF_100 = 80;
-/** Newest keys that callers revoke and rotate: so few that they do so at the same time. */
+/** Few, so that callers write to them at the same time. */
 const NEWEST = 4;
 const SCOPES: readonly Scope[] = ['me:read'];
 
@@ -25,10 +25,7 @@ export type KeyOperation =
   | { readonly kind: 'issue'; readonly name: string }
   | { readonly kind: 'rotate'; readonly id: string }
   | { readonly kind: 'revoke'; readonly id: string };
-/**
- * `lost`: an earlier attempt issued the key, and its text was in a reply that did not arrive. `refused`: the key to rotate was
- * revoked.
- */
+/** `lost`: the reply with the key's text did not arrive. `refused`: the key to rotate was revoked. */
 export type KeyOutcome =
   | { readonly kind: 'issued'; readonly id: string }
   | { readonly kind: 'lost' }
@@ -39,14 +36,14 @@ export type KeyWrite = Write<KeyOperation, KeyOutcome>;
 type Owner = {
   readonly workspaceId: string;
   readonly memberId: string;
-  /** The key that the callers use themselves. */
+  /** Used by the callers themselves. */
   readonly keyId: string;
 };
 
 const timeOf = (event: ApiKeyEvent): string =>
   event.type === 'ApiKeyIssued' ? event.data.issued_at : event.data.revoked_at;
 
-/** Returns what the service chose for the key that a call issued, as the next events have it. */
+/** The next events tell ids that the service chose. */
 const chosenFor = ({ outcome }: KeyWrite, next: readonly ApiKeyEvent[]) => {
   const issued = next.slice(0, 2).find((event) => event.type === 'ApiKeyIssued')?.data;
   return {
@@ -93,7 +90,7 @@ const rulesOf = ({
   timeOf,
 });
 
-/** Returns null for a reply that may not be sent. */
+/** `null` for a reply that may not be sent. */
 const outcomeOf = (
   { kind }: KeyOperation,
   { status, data, message }: { readonly status: number; readonly data: unknown; readonly message: string },

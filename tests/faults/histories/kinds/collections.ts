@@ -11,13 +11,13 @@ import type { Shown, Write } from '../history.ts';
 import { type Kind, statesOf } from './kind.ts';
 import { decidedOrRefused, streamModel, type StreamRules, type StreamState } from './stream-model.ts';
 
-/** Collections of a workspace, all in one stream: the service chooses their ids, and a deletion takes those inside along. */
+/** A deletion takes the collections inside along. */
 
-/** Shares in 100: writes that create, and that rename; the rest delete. And creations inside another collection. */
+/** The rest delete. */
 const CREATES_OF_100 = 45;
 const RENAMES_OF_100 = 75;
 const INSIDE_OF_100 = 40;
-/** Newest collections that callers write to: so few that they write to the same ones at the same time. */
+/** Few, so that callers write to them at the same time. */
 const NEWEST = 5;
 
 export type CollectionOperation =
@@ -39,7 +39,7 @@ const timeOf = ({ data }: CollectionTreeEvent): string => {
   return 'deleted_at' in data ? data.deleted_at : data.changed_at;
 };
 
-/** Returns the id of a created collection: that of the reply, otherwise that of the next event when it creates one. */
+/** From the reply, otherwise from the next event. */
 const createdId = ({ outcome }: CollectionWrite, next: CollectionTreeEvent | undefined): string => {
   if (outcome.kind === 'created') return outcome.id;
   return next?.type === 'CollectionCreated' ? next.data.collection_id : '';

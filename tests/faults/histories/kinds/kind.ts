@@ -3,51 +3,49 @@ import type { Shown, Write } from '../history.ts';
 import type { Played } from '../linearizability.ts';
 import type { Reply, Request } from '../session.ts';
 
-/** Returns an integer from 0 to below a limit. */
+/** Integer from 0 to below the limit. */
 export type Choose = (below: number) => number;
 
-/** The knowledge from which a caller chooses its next write. */
 export type Known = {
-  /** Ids that replies have shown, oldest first. */
+  /** From replies, oldest first. */
   readonly ids: readonly string[];
-  /** A text that no other write of the trial has. */
+  /** Unique in the trial. */
   readonly text: string;
 };
 
-/** Writes on one object, which are explained together, and the same for parts of the object (see `smallestUnexplained`). */
+/** For the parts see `smallestUnexplained`. */
 export type PlayedObject<State, Call extends Write> = Played<State, Call> & {
   readonly parts: readonly Played<State, Call>[];
 };
 
 type Named = { readonly kind: string };
 
-/** A kind of resource of one workspace: how callers write and read it, and how their writes are explained. */
 export type Kind<Operation extends Named, Outcome extends Named, State, E extends Event> = {
   readonly name: string;
-  /** Path of the list, which shows at most a hundred records. */
+  /** At most a hundred records. */
   readonly path: string;
-  /** First characters of the names of its streams. */
+  /** Prefix of stream names. */
   readonly streams: string;
-  /** Id of a record that callers read, but do not write to. */
+  /** Callers read it, but do not write to it. */
   readonly untouched?: string;
   readonly choose: (choose: Choose, known: Known) => Operation;
   readonly requestOf: (operation: Operation) => Request;
-  /** Returns the outcome that a reply tells; `null` when no such reply may be sent. */
+  /** `null` when no such reply may be sent. */
   readonly outcomeOf: (operation: Operation, reply: Reply) => Outcome | null;
-  /** Returns id and JSON text of a record in a list, or in the reply to a write that shows it. */
+  /** From a list or the reply to a write. */
   readonly recordOf: (data: unknown) => readonly [id: string, text: string];
-  /** Operations whose replies show the record as the list has it. */
+  /** Their replies show the record as the list has it. */
   readonly showing: ReadonlySet<Operation['kind']>;
-  /** Returns the writes on each object, which an order must explain. `events`: those of its streams, in the order of the log. */
+  /** `events`: in the order of the log. */
   readonly objectsOf: (
     writes: readonly Write<Operation, Outcome>[],
     events: readonly RecordedEvent<E>[],
   ) => readonly PlayedObject<State, Write<Operation, Outcome>>[];
-  /** Returns the records that each number of events leaves, from none to all. */
+  /** For each number of events, from none to all. */
   readonly prefixesOf: (events: readonly E[]) => readonly Shown[];
 };
 
-/** Returns what is left by each number of events, from none to all. */
+/** For each number of events, from none to all. */
 export const statesOf = <State, E>(
   { initial, evolve }: { readonly initial: State; readonly evolve: (state: State, event: E) => State },
   events: readonly E[],

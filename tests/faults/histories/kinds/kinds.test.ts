@@ -14,7 +14,7 @@ import { type CollectionOperation, type CollectionOutcome, collectionsOf } from 
 import type { Kind } from './kind.ts';
 import { type NoteOperation, type NoteOutcome, notesOf } from './notes.ts';
 
-/** The models of notes, collections and API keys refuse histories that must not be. */
+/** The models must refuse broken histories. */
 
 const AT = Date.parse('2026-11-01T00:00:00.000Z');
 const time = (ms: number): string => new Date(AT + ms).toISOString();
@@ -24,7 +24,7 @@ const OWNER = { workspaceId: workspace_id, memberId: 'mem', keyId: 'key_own' };
 type Named = { readonly kind: string };
 type Span = readonly [sent: number, ended: number];
 
-/** `outcome`: `null` for an unknown one. */
+/** `null`: unknown outcome. */
 const call = <Operation extends Named, Outcome extends Named>(
   operation: Operation,
   [sent, ended]: Span,
@@ -66,7 +66,6 @@ const holdsIn =
   (writes: readonly Write<Operation, Outcome>[], events: readonly E[]): boolean =>
     objectsOf(kind, writes, stream, events).every(({ model, calls }) => isLinearizable(model, calls));
 
-/** Returns the reasons for which a read after a write at the first event is broken. */
 const reasonsOf = <E extends Event>(
   kind: Pick<Kind<Named, Named, unknown, E>, 'prefixesOf'>,
   events: readonly E[],

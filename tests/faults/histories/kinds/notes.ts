@@ -4,11 +4,8 @@ import type { Shown, Write } from '../history.ts';
 import { type Kind, statesOf } from './kind.ts';
 import { streamModel, type StreamRules, type StreamState } from './stream-model.ts';
 
-/** Notes of one member on ads. Each is a stream of its own: it is written, replaced, deleted and written again. */
-
-/** So few that callers write the same ones at the same time. */
+/** Few, so that callers write to them at the same time. */
 const ADS = ['1000000001', '1000000002'];
-/** Shares in 100: deletions, and writes of the same text. */
 const DELETES_OF_100 = 30;
 const SAME_TEXTS_OF_100 = 15;
 
@@ -57,7 +54,6 @@ type ShownNote = { readonly body: string; readonly created_at: string; readonly 
 const textOf = ({ body, created_at, updated_at }: ShownNote): string =>
   JSON.stringify({ body, created_at, updated_at });
 
-/** All notes of the workspace, by id. */
 const everyNote = {
   initial: new Map<string, NonNullable<Note>>() as ReadonlyMap<string, NonNullable<Note>>,
   evolve: (notes: ReadonlyMap<string, NonNullable<Note>>, event: NoteEvent) => {

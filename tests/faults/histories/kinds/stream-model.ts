@@ -5,19 +5,17 @@ import type { UNKNOWN, Write } from '../history.ts';
 import type { SequentialModel } from '../linearizability.ts';
 
 /**
- * A stream as an object: each call records its next events, or none. An order explains the calls when the decider gives each
- * outcome in it, and when their events are exactly those of the stream: none missing, and none recorded twice.
+ * Calls are explained when the decider gives each outcome in order, and their events are exactly those of the stream.
  */
 
-/** State after a number of the stream's events. */
+/** After a number of the stream's events. */
 export type StreamState<State> = { readonly state: State; readonly events: number };
 
 type Named = { readonly kind: string };
 
-/** The events of a decision; `null` when it was refused. */
+/** `null`: refused. */
 export type Decided<E> = readonly E[] | null;
 
-/** Runs a decision. Returns null when it is refused. */
 export const decidedOrRefused = <E>(decision: () => readonly E[]): Decided<E> => {
   try {
     return decision();
@@ -29,12 +27,9 @@ export const decidedOrRefused = <E>(decision: () => readonly E[]): Decided<E> =>
 
 export type StreamRules<State, E extends Event, Operation extends Named, Outcome extends Named> = {
   readonly decider: { readonly initial: State; readonly evolve: (state: State, event: E) => State };
-  /**
-   * Runs the decision of the service. `next`: the events that the stream has next. They tell what the caller cannot know: times,
-   * and ids that the service chose.
-   */
+  /** `next`: following events of the stream, which tell times and ids that the service chose. */
   readonly decide: (state: State, write: Write<Operation, Outcome>, next: readonly E[]) => Decided<E>;
-  /** True when a reply may tell this outcome of the decision. */
+  /** The outcome must fit the decision. */
   readonly mayTell: (outcome: Outcome, decided: Decided<E>) => boolean;
   readonly timeOf: (event: E) => string;
 };
@@ -42,14 +37,14 @@ export type StreamRules<State, E extends Event, Operation extends Named, Outcome
 const isKnown = <Outcome>(outcome: Outcome | typeof UNKNOWN): outcome is Outcome =>
   (outcome as Named).kind !== 'unknown';
 
-/** True for equal types and data, in any order of the properties. */
+/** Properties may have any order. */
 const areEqual = (decided: readonly Event[], recorded: readonly Event[]): boolean =>
   isDeepStrictEqual(
     decided,
     recorded.map(({ type, data }) => ({ type, data })),
   );
 
-/** `before`: number of events that were recorded before the first call. */
+/** `before`: events recorded before the first call. */
 export const streamModel = <State, E extends Event, Operation extends Named, Outcome extends Named>(
   { decider, decide, mayTell, timeOf }: StreamRules<State, E, Operation, Outcome>,
   stream: readonly E[],

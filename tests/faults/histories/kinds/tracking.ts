@@ -6,10 +6,9 @@ import type { Shown, Write } from '../history.ts';
 import type { Played, SequentialModel } from '../linearizability.ts';
 import { type Kind, statesOf } from './kind.ts';
 
-/** The tracked brands of a workspace of the plan `free`, all in one stream: more than five are refused. */
+/** The plan `free` refuses more than five. */
 
 const CADENCES: readonly Cadence[] = ['daily', 'weekly'];
-/** Share of the writes that track, in 100. */
 const TRACKS_OF_100 = 62;
 
 export type TrackingOperation =
@@ -22,17 +21,16 @@ export type TrackingOutcome =
   | { readonly kind: 'untracked'; readonly removed: boolean };
 export type TrackingWrite = Write<TrackingOperation, TrackingOutcome>;
 
-/** A brand as a reply shows it. */
 type ShownBrand = { readonly cadence: Cadence; readonly created_at: string };
 
 const WORKSPACE_ID = 'of the trial';
-/** Time of tracking that no reply has shown yet. */
+/** No reply has shown the time yet. */
 const NOT_SHOWN = '';
 
 const evolve = (state: TrackingState, events: readonly TrackingEvent[]): TrackingState =>
   events.reduce(tracking.evolve, state);
 
-/** Returns the events of a decision; `null` when it is refused. */
+/** `null`: refused. */
 const decided = (
   state: TrackingState,
   { operation }: TrackingWrite,
@@ -52,7 +50,7 @@ const decided = (
 const isWhile = ({ sentMs, endedMs }: TrackingWrite, at: string): boolean =>
   Date.parse(at) >= Math.floor(sentMs) && Date.parse(at) <= endedMs;
 
-/** Returns the state with the time of tracking that a reply has shown; `null` when another one is known. */
+/** `null` when another time is known. */
 const withShownTime = (state: TrackingState, brand: string, createdAt: string): TrackingState | null => {
   const tracked = state.brands.get(brand);
   if (tracked === undefined) return null;
@@ -98,14 +96,11 @@ const modelOf = (last: ReadonlyMap<string, ShownBrand>): SequentialModel<Trackin
     }),
 });
 
-/** `last`: the brands that the stream holds at the end, as `prefixesOf` returns them. */
+/** `last`: final brands, as of `prefixesOf`. */
 export const trackingModel = (last: string): SequentialModel<TrackingState, TrackingWrite> =>
   modelOf(new Map(JSON.parse(last) as [string, ShownBrand][]));
 
-/**
- * Returns the writes of each brand alone. Other brands may have used all slots at any time, so a refusal is always possible here:
- * if the writes of one brand have no order, those of all have none.
- */
+/** Other brands may use all slots at any time, so a part without an order proves that the whole has none. */
 export const partsByBrand = (
   last: string,
   writes: readonly TrackingWrite[],
@@ -123,13 +118,13 @@ export const partsByBrand = (
   });
 };
 
-/** Returns the brands that each number of events leaves, from none to all. */
+/** For each number of events, from none to all. */
 export const prefixesOf = (events: readonly TrackingEvent[]): readonly Shown[] =>
   statesOf(tracking, events).map(
     (state) => new Map(entriesOf(state).map(([brand, shown]) => [brand, JSON.stringify(shown)])),
   );
 
-/** `brands`: ids of those that callers track. More than the plan has slots, so that writes are refused. */
+/** More brands than slots, so that writes are refused. */
 export const trackingOf = (
   workspaceId: string,
   brands: readonly string[],
