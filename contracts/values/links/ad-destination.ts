@@ -7,7 +7,11 @@ import { isTracking } from '../comparison/tracking-parameters.ts';
 
 /** The URL itself when it is not the ad network's own redirect. */
 const unwrapRedirect = (url: URL): URL => {
-  const target = /^(l|lm)\.(facebook|instagram)\.com$/.test(url.hostname) ? url.searchParams.get('u') : null;
+  const { hostname, pathname } = url;
+  const isRedirect =
+    /^lm?\.(facebook|instagram|messenger)\.com$/.test(hostname) ||
+    (pathname === '/l.php' && /(^|\.)facebook\.com$/.test(hostname));
+  const target = isRedirect ? url.searchParams.get('u') : null;
   const parsed = target ? parse(target) : null;
   return parsed === null ? url : unwrapRedirect(parsed);
 };

@@ -9,6 +9,7 @@ import {
 } from './shopify-product.ts';
 import {
   hasPriceUnit,
+  hasUnreadPrice,
   isWoocommerceProduct,
   woocommerceCurrencyOf,
   woocommerceProductOf,
@@ -30,6 +31,11 @@ export const shopProductOf = (value: JsonObject): ShopProduct => {
       advice: isOfWoocommerce
         ? 'add currency_minor_unit to its prices'
         : 'write its prices as texts with their decimals, such as "59.90"',
+    };
+  if (isOfWoocommerce && hasUnreadPrice(value))
+    return {
+      fault: 'has a price that is no number of minor units',
+      advice: 'write it like the Store API, such as "5990" with currency_minor_unit 2',
     };
   if (hasMoreVariants(value))
     return {

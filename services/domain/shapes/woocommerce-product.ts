@@ -99,6 +99,13 @@ export const woocommerceProductOf = (product: JsonObject): ObservedProduct => {
   };
 };
 
+/** Some plugins write a decimal number where the Store API has minor units. */
+export const hasUnreadPrice = ({ prices }: JsonObject): boolean =>
+  isObject(prices) &&
+  [prices['price'], prices['regular_price']].some(
+    (price) => Boolean(price) && amountOfMinorUnits(price, prices['currency_minor_unit']) === null,
+  );
+
 export const woocommerceCurrencyOf = (product: JsonObject): string | null => {
   const code = objectAt(product, 'prices')['currency_code'];
   return typeof code === 'string' && /^[A-Z]{3}$/.test(code) ? code : null;

@@ -124,6 +124,13 @@ const firstBytes = (source: Source): Source => ({
 
 const detectCsv = async (source: Source): Promise<Detected> => {
   for await (const item of csvRows(source)) {
+    if (item.kind === 'broken')
+      return (
+        otherText(item.raw) ?? {
+          unknown: `has no row that can be read: line ${item.line} ${item.what}`,
+          advice: 'fix the line, or export it again',
+        }
+      );
     if (item.kind !== 'header') break;
     const has = (names: readonly string[]): boolean => names.some((name) => item.columns.includes(name));
     if (has(ARCHIVE_ID_NAMES) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
@@ -150,13 +157,19 @@ const OTHER_TEXTS = [
 ] as const;
 const LINE_SHOWN_MAX = 200;
 
-const unknownText = (line: string, columns: readonly string[]): Detected => {
-  const shown = JSON.stringify(line.slice(0, LINE_SHOWN_MAX));
+const shownLine = (line: string): string => JSON.stringify(line.slice(0, LINE_SHOWN_MAX));
+
+const otherText = (line: string): Detected | null => {
   const [, is, advice] = OTHER_TEXTS.find(([first]) => first.test(line)) ?? [];
-  if (is !== undefined) return { unknown: `${is}: ${shown}`, advice };
+  return is === undefined ? null : { unknown: `${is}: ${shownLine(line)}`, advice };
+};
+
+const unknownText = (line: string, columns: readonly string[]): Detected => {
+  const other = otherText(line);
+  if (other !== null) return other;
   const found =
     columns.length === 1
-      ? `text without columns, with the first line ${shown}`
+      ? `text without columns, with the first line ${shownLine(line)}`
       : `CSV with the columns ${columns.slice(0, 6).join(', ')}; ${nearestHeader(columns)}`;
   return {
     unknown: `has an unknown format: ${found}`,
@@ -178,6 +191,11 @@ const detectJson = async (source: Source): Promise<Detected> => {
   let checked = 0;
   let first: JsonEntry | null = null;
   for await (const item of jsonRecords(source, { find })) {
+    if (first === null && item.kind !== 'broken' && isByColumns(item.value))
+      return {
+        unknown: 'is a data frame written by columns',
+        advice: "write it by rows: orient='records' in pandas, dataframe = 'rows' with auto_unbox in R",
+      };
     const [format] = found.keys();
     if (format !== undefined)
       return [...found.keys()].some((other) => areUnlike(format, other)) ? severalFormats(found) : { format };
@@ -205,6 +223,20 @@ const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
   return null;
 };
 
+/** Writers of data frames can put each column into a list or an object of its own. */
+const isByColumns = (value: JsonObject): boolean => {
+  const columns = Object.values(value);
+  const { columns: names, data } = value;
+  return (
+    (Array.isArray(names) && Array.isArray(data) && Array.isArray(data[0])) ||
+    (columns.length > 1 &&
+      (columns.every((column) => isObject(column) && '0' in column) ||
+        columns.every(
+          (column) => isFilledList(column) && !(column as readonly unknown[]).flat().some(isObject),
+        )))
+  );
+};
+
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
 const unknownJson = (first: JsonEntry | null): Detected => {
@@ -215,8 +247,6 @@ const unknownJson = (first: JsonEntry | null): Detected => {
     return { unknown: `has no record that can be read: line ${line} ${what}`, advice };
   }
   const values = Object.values(first.value);
-  if (values.length > 0 && values.every((column) => isObject(column) && '0' in column))
-    return { unknown: 'is a data frame written by columns', advice: "write it with orient='records'" };
   const empty = Object.entries(first.value).find(([, list]) => Array.isArray(list) && list.length === 0);
   const error = errorReplyOf(first.value);
   if (error !== null) return { unknown: error, advice: 'fetch it again when the API answers with records' };

@@ -76,6 +76,12 @@ test.each([
     'is a data frame written by columns',
   ],
   [
+    '{"id": {"0": "7100000000000014"}, "ad_creative_bodies": {"0": ["Warm"]}}',
+    'is a data frame written by col',
+  ],
+  ['{"id": ["7100000000000014"], "ad_creative_bodies": [["Warm"]]}', 'is a data frame written by columns'],
+  ['{"columns": ["id"], "index": [0], "data": [["7100000000000014"]]}', 'is a data frame written by columns'],
+  [
     '[{"id": 1, "message": "Warm feet", "status": "active"}]',
     'has an unknown format; no known shape is near',
   ],
@@ -90,6 +96,8 @@ test.each([
   ],
   ['window.__DATA__ = {"ads": []};', 'is a script and no JSON'],
   ['callback({"ads": []})', 'is a script and no JSON'],
+  ['var ads = [{"ad_archive_id":"7100000000000014","page_id":"1"}];', 'is a script and no JSON'],
+  ['id,"a"b\n', 'has no row that can be read: line 1'],
   ['hello', 'has an unknown format: text without columns, with the first line "hello"'],
   ['{"id": 1, "name": "x"}', 'has an unknown format; no known shape is near (found: id, name)'],
   [

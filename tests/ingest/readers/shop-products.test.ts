@@ -122,10 +122,13 @@ describe('products are read', () => {
       boot,
       { ...boot, id: 43, prices: yen },
       { ...boot, prices: { price: '5990' } },
+      { ...boot, prices: { ...prices, price: '59.90' } },
+      { ...boot, prices: { ...prices, regular_price: '' } },
     ]);
     expect(refused).toEqual([
       'has prices in JPY, but products before it in EUR',
       expect.stringContaining('has prices in whole numbers'),
+      expect.stringContaining('has a price that is no number of minor units'),
     ]);
     const rest = {
       id: 44,

@@ -74,6 +74,12 @@ const LINKS: readonly Row[] = [
     `${SHOP}/a`,
     `${SHOP}/l.php`,
   ],
+  [
+    'the redirect at other hosts of the network',
+    `https://m.facebook.com/l.php?u=https%3A%2F%2Fshop.example%2Fa&h=AT1`,
+    `https://l.messenger.com/l.php?u=${SHOP}/a`,
+    `https://www.facebook.com/share?u=https%3A%2F%2Fshop.example%2Fa`,
+  ],
   ['case of escapes', `${SHOP}/caf%C3%A9`, `${SHOP}/caf%c3%a9`, `${SHOP}/caf%C3%A8`],
   ['escapes of unreserved characters', `${SHOP}/%61%2Db?%71=%7E`, `${SHOP}/a-b?q=~`, `${SHOP}/a%2Fb?q=~`],
   ['escapes of a path', `${SHOP}/a%20b/caf\u00e9`, `${SHOP}/a b/caf%C3%A9`, `${SHOP}/a+b/caf%C3%A9`],
