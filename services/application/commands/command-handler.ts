@@ -11,35 +11,29 @@ import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-c
 import type { StateKeeper } from './snapshots/with-snapshots.ts';
 import { type CommandResult, createStreamStore } from './stream-store.ts';
 
-/** Maximum streams whose state one handler caches. The largest hold five thousand brands. */
 const CACHED_STREAMS_MAX = 200;
 
-/** A command on one stream. Event ids follow from `commandId`. */
 export type Command<State, E extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, E>;
   readonly decision: (state: State) => readonly E[];
   readonly metadata: CommandMetadata;
   readonly commandId: string;
-  /**
-   * True when an earlier attempt of this command may have been recorded. Its events are then looked for in the whole stream, so
-   * that it is recorded once, and the command is never decided on a cached state.
-   */
+  /** An earlier attempt may be recorded: its events are looked for in the whole stream, and no cached state decides. */
   readonly mayRepeat: boolean;
-  /** True for streams that many commands share: their state is cached, and the next append needs no read. */
+  /** Many commands share these streams: their state is cached, and the next append needs no read. */
   readonly isShared?: boolean;
   /** Defaults to `CALLER_CONFLICTS`. */
   readonly conflicts?: ConflictPolicy;
 };
 
 export type CommandHandler = {
-  /** Runs a command. Throws the decision's refusals, and `changed_meanwhile` after too many conflicts. */
   execute<State, E extends Event>(command: Command<State, E>): Promise<CommandResult<State, E>>;
-  /** Loads the state of a stream that many commands share: the cached state, and the events after it. */
+  /** Throws the decision's refusals, and `changed_meanwhile` after too many conflicts. */
   load<State, E extends Event>(stream: string, decider: Decider<State, E>): Promise<LoadedState<State>>;
 };
 
-/** A refusal on a cached state may be wrong, so it is treated as "no events" and the state is read from the log. */
+/** A refusal on a cached state may be wrong, so it counts as "no events" and the state is read from the log. */
 const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E[] => {
   try {
     return decision();
@@ -49,10 +43,9 @@ const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E
   }
 };
 
-/** An event store for commands. One that keeps states is offered the state after each command. */
+/** A store that keeps states is offered the state after each command. */
 export type CommandStore = Pick<EventStore, 'load' | 'append'> & Partial<StateKeeper>;
 
-/** Runs a command on the state of the log, without a cache and without waiting for other commands of this process. */
 export const executeCommand = async <State, E extends Event>(
   eventStore: CommandStore,
   command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
@@ -66,10 +59,7 @@ export const executeCommand = async <State, E extends Event>(
   return result;
 };
 
-/**
- * Runs a command whose state may be cached. Appends what it decides on the cached state, without a read; an append that
- * is taken at the cached revision proves that the state was current. Otherwise runs it on the state of the log.
- */
+/** An append at the cached revision proves that the state was current. Otherwise decides on the state of the log. */
 export const executeFromCached = async <State, E extends Event>(
   eventStore: CommandStore,
   command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
@@ -94,10 +84,8 @@ export const executeFromCached = async <State, E extends Event>(
 };
 
 /**
- * Creates the command handler of a process. Commands on one stream run one after another within the process, so that
- * it competes with other processes only. Expected revisions alone would keep them correct, but of 200 commands that
- * collide, all but one would read, decide and append in vain each time. A command waits for those before it at most until the
- * time of its own calls to the event store must begin.
+ * Commands on one stream run one after another within the process. With revisions alone, all but one of 200 that
+ * collide would read, decide and append in vain each time. Waits end when the time of the command's own calls begins.
  */
 export const createCommandHandler = (
   eventStore: CommandStore & Pick<EventStore, 'waitFor'>,
@@ -138,7 +126,7 @@ export const createCommandHandler = (
         if (isGivenUp) throw new TimeUsedUp();
         requireTime();
         const result = await run(command);
-        // After a possible repetition the log may hold other events than those decided here, so the state is not
+        // After a possible repetition the log may have other events than those decided here, so the state is not
         // cached.
         if (command.isShared && !command.mayRepeat) {
           const { state, revision, position, eventId } = result;

@@ -12,7 +12,6 @@ type Repeated<State, E extends Event> = {
   readonly commandId: string;
 };
 
-/** Returns the events that an earlier attempt recorded, with the state right after them; `null` when there are none. */
 const findEarlier = async <State, E extends Event>(
   eventStore: Pick<EventStore, 'load'>,
   { stream, decider, commandId }: Repeated<State, E>,
@@ -37,12 +36,9 @@ const findEarlier = async <State, E extends Event>(
 };
 
 /**
- * Returns the outcome of an earlier attempt of a command; `null` when none was recorded. The decision is made on the state right
- * after it, so that later changes of others neither record the command once more nor refuse it. The store alone would not notice: it
- * compares ids only of events after the expected revision.
- *
- * A decision may refuse a repetition, as that of an API key whose text was in the lost reply. It is then made on the newest
- * state too, whose refusal says more.
+ * `null` when none was recorded. Decides on the state right after the earlier attempt, so that later changes neither
+ * repeat nor refuse it; the store compares ids only after the expected revision. A refusal is decided on the newest
+ * state too, which says more.
  */
 export const outcomeOfEarlierAttempt = async <State, E extends Event>(
   eventStore: Pick<EventStore, 'load'>,

@@ -3,19 +3,16 @@ import type { Event } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import { type Recorded, StreamMoved } from '#platform/event-store/event-store.ts';
 
-/** Policy for appends that lose to another writer: how often to decide again, and after which delay. */
 export type ConflictPolicy = {
-  /** Maximum repetitions; `Number.POSITIVE_INFINITY` where the command must not be refused. */
   readonly retries: number;
-  /** Milliseconds to wait before the nth repetition, counted from 1. Random, so that writers do not collide again. */
+  /** Before the nth repetition, from 1. Random, so that writers do not collide again. */
   readonly delayMs: (conflict: number) => number;
-  /** The error to throw when the repetitions are used up. */
   readonly exhausted: (conflict: StreamMoved) => Error;
 };
 
 const refuse = (): Refusal => new Refusal('changed_meanwhile', 'Too many concurrent changes. Try again.');
 
-/** Policy for commands of callers: sixty tries within about two seconds, then a refusal. */
+/** Sixty tries within about two seconds, then a refusal. */
 export const CALLER_CONFLICTS: ConflictPolicy = {
   retries: 60,
   delayMs: (conflict) => Math.random() * Math.min(50, 2 * conflict),
@@ -23,8 +20,8 @@ export const CALLER_CONFLICTS: ConflictPolicy = {
 };
 
 /**
- * Policy for scans: few processes record for one brand, and each try reads the brand's working tables again. The last
- * conflict is rethrown, not refused: a refused scan is dead-lettered, a failed one is redelivered.
+ * Each try rereads the brand's working tables. Rethrows the last conflict: a refused scan is dead-lettered, a failed
+ * one is redelivered.
  */
 export const SCAN_CONFLICTS: ConflictPolicy = {
   retries: 20,
@@ -32,32 +29,25 @@ export const SCAN_CONFLICTS: ConflictPolicy = {
   exhausted: (conflict) => conflict,
 };
 
-/** Policy for events that must reach the log and do not depend on its content: repeats until the append succeeds. */
+/** For events that must reach the log and do not depend on its content. */
 export const UNBOUNDED_CONFLICTS: ConflictPolicy = {
   retries: Number.POSITIVE_INFINITY,
   delayMs: (conflict) => Math.random() * Math.min(50, 2 * conflict),
   exhausted: (conflict) => conflict,
 };
 
-/**
- * Port of a command handler: loads the state for a decision, and appends the events of the decision. A stream is one
- * such store; the working tables of an ad library, with the brand's stream, are another.
- */
+/** A stream is one such store; the working tables of an ad library, with the brand's stream, are another. */
 export type StateStore<State, E extends Event> = {
-  /** Loads the state. `conflicts` counts the appends of this command that lost to another writer. */
   load(conflicts: number): Promise<State>;
-  /** Takes events of the decision, in order. May gather them until `commit`. Throws `StreamMoved` on a conflict. */
+  /** In order. May gather events until `commit`. Throws `StreamMoved` on a conflict. */
   append(events: readonly E[]): Promise<void>;
-  /** Appends what was gathered. Returns where the last event stands; `null` when there was none. */
   commit(): Promise<Recorded | null>;
 };
 
-/** A decision: events for a state, at once or in parts. */
 export type Decide<State, E extends Event> = (state: State) => readonly E[] | AsyncIterable<readonly E[]>;
 
 /**
- * Loads the state, decides, appends; starts again by the policy when another writer appended first. Throws the
- * policy's error when its repetitions are used up, and any refusal of the decision.
+ * Starts again by the policy when another writer appended first. Throws the policy's error, or the decision's refusal.
  */
 export const handleCommand = async <State, E extends Event>(command: {
   readonly store: StateStore<State, E>;

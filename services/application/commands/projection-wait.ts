@@ -6,16 +6,14 @@ import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { havePassed, type PositionRow, POSITIONS, toPositions } from './projected-positions.ts';
 
-/** Maximum milliseconds that a caller waits for projections. Running out of time is not an error. */
 export const READ_POSITION_WAIT_MS = 2_000;
-/** Milliseconds between polls of the checkpoints while the LISTEN connection is down. */
+/** Checkpoints are polled only while the LISTEN connection is down. */
 const POLL_MS = 100;
 const UNDEFINED_TABLE = '42P01';
 const INVALID_SCHEMA = '3F000';
 
-/** Waits until projections have applied a position of the log. */
 export type ProjectionWait = AsyncDisposable & {
-  /** Returns true when all projections have passed `position`; false when the time ran out. */
+  /** False when the time ran out, which is not an error. */
   wait(projections: readonly string[], position: bigint, timeoutMs?: number): Promise<boolean>;
 };
 
@@ -25,10 +23,7 @@ type Waiting = {
   readonly passed: () => void;
 };
 
-/**
- * Opens one connection that LISTENs to the projector's notices of passed positions. Checkpoints are read once when
- * the connection opens; while it is down they are polled.
- */
+/** LISTENs to the projector's notices. Reads the checkpoints once at each connect, and polls them while it is down. */
 export const openProjectionWait = (url: string, pool: Database, log: Log): ProjectionWait => {
   const waiting = new Set<Waiting>();
   let known = new Map<string, bigint>();

@@ -4,22 +4,17 @@ import type { Decider } from '#domain/decider.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 import type { StateStore } from './handle-command.ts';
 
-/** The outcome of a command: the state after it, its events, and where the stream's last event stands. */
 export type CommandResult<State, E extends Event> = LoadedState<State> & {
   /** Empty when the state was already as the command asks for. */
   readonly events: readonly E[];
 };
 
-/** A stream as a state store: the state is its fold, and events are appended at the revision of the fold. */
+/** The state is the fold of the stream; events are appended at its revision. */
 export type StreamStore<State, E extends Event> = StateStore<State, E> & {
-  /** The outcome so far. Throws before the first load. */
   result(): CommandResult<State, E>;
 };
 
-/**
- * Creates the state store of one command on one stream. `from` is a state loaded before: only the events after it
- * are read. Repetitions read on from the state of the attempt before.
- */
+/** `from`: a state loaded before; only later events are read. Repetitions read on from the attempt before. */
 export const createStreamStore = <State, E extends Event>(
   eventStore: Pick<EventStore, 'load' | 'append'>,
   command: {

@@ -14,7 +14,7 @@ import { type CommandHandler, createCommandHandler } from './command-handler.ts'
 import { eventMetadata } from './event-metadata.ts';
 import type { ProjectionWait } from './projection-wait.ts';
 
-/** Events that take a right away. The command replies only when every process has dropped the old right. */
+/** The command replies only when every process has dropped the old right. */
 const REVOKING: ReadonlySet<string> = new Set([
   'ApiKeyRevoked',
   'AppDisconnected',
@@ -23,10 +23,9 @@ const REVOKING: ReadonlySet<string> = new Set([
   'PlanChanged',
 ]);
 
-/** Categories that requests are authenticated by. */
 export const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, CONNECTION, WORKSPACE]);
 
-/** Seconds after which a command may be repeated whose events are not applied yet. */
+/** A command may be repeated after this when its events are not applied yet. */
 const RETRY_AFTER_SECONDS = 3;
 
 const notApplied = (): Refusal =>
@@ -37,7 +36,6 @@ const notApplied = (): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
-/** A command on one stream of a workspace. Event ids follow from `commandId`. */
 export type WorkspaceCommand<State, E extends Event> = {
   readonly workspaceId: string;
   readonly stream: string;
@@ -46,11 +44,9 @@ export type WorkspaceCommand<State, E extends Event> = {
   readonly actor: Actor;
   readonly requestId: string;
   readonly commandId: string;
-  /** True when an earlier attempt of this command may have been recorded (see `Command`). */
   readonly mayRepeat: boolean;
-  /** True for streams that many commands share (see `Command`). */
   readonly isShared?: boolean;
-  /** Projections that show the outcome; the reply waits for them. */
+  /** The reply waits for these projections. */
   readonly shownIn: readonly string[];
 };
 
@@ -58,21 +54,20 @@ export type WorkspaceResult<State, E extends Event> = {
   readonly state: State;
   /** Empty when the state was already as the command asks for. */
   readonly events: readonly E[];
-  /** Commit position of the outcome; `null` when the server does not tell. */
+  /** `null` when the server does not tell. */
   readonly position: bigint | null;
-  /** True when every projection of `shownIn` has passed `position`; false when the wait timed out. */
+  /** False when the wait timed out. */
   readonly isShown: boolean;
 };
 
 export type WorkspaceCommands = Pick<CommandHandler, 'load'> & {
-  /** Runs a command and waits until its outcome can be relied on. Throws the decision's refusals. */
+  /** Throws the decision's refusals. */
   execute<State, E extends Event>(command: WorkspaceCommand<State, E>): Promise<WorkspaceResult<State, E>>;
 };
 
 /**
- * Creates the command handler for workspaces. A command is complete when four things have happened: its events are
- * appended; events about keys are applied to the access tables; revoked rights have left every cache; the projections
- * show the outcome. The wait for projections has a limit, and reaching it is not an error.
+ * Complete when events are appended, key events applied to the access tables, revoked rights out of every cache, and
+ * projections show the outcome. The last wait has a limit, which is not an error.
  */
 export const createWorkspaceCommands = (dependencies: {
   readonly eventStore: EventStore;
@@ -83,8 +78,8 @@ export const createWorkspaceCommands = (dependencies: {
   const handler = createCommandHandler(eventStore);
 
   /**
-   * Runs also when nothing was recorded: the process that recorded it may have died before the fold. Throws the refusal
-   * `overloaded` when the event store does not show `revision` in time. The access subscription applies it later.
+   * Also when nothing was recorded: the process that did so may have died before the fold. Throws `overloaded` when the
+   * event store lags; the access subscription applies it later.
    */
   const foldAccess = async (stream: string, events: readonly Event[], revision: bigint): Promise<void> => {
     const [event] = events;

@@ -4,29 +4,22 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 
-/** A state at a revision of its stream. */
 export type Snapshot = {
   readonly stream: string;
-  /** Version of the decider's snapshots. */
   readonly version: number;
   readonly revision: bigint;
-  /** Id of the event at `revision`. */
   readonly eventId: string;
-  /** The encoded state as JSON. */
   readonly state: string;
 };
 
 export type SnapshotTable = {
-  /** Returns the snapshot of a stream; `null` when there is none of this version, or its checksum is wrong. */
+  /** `null` when there is none of this version, or its checksum is wrong. */
   find(stream: string, version: number): Promise<Snapshot | null>;
-  /** Stores a snapshot in place of an older one, or of one of another version. */
   store(snapshot: Snapshot): Promise<void>;
-  /** Removes a snapshot that does not belong to the log. */
   remove(snapshot: Snapshot): Promise<void>;
 };
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/** SQLSTATE of a missing table and of a missing schema. */
 const MISSING = new Set(['42P01', '3F000']);
 
 const FIND =
@@ -45,7 +38,7 @@ type Row = {
   readonly checksum: string;
 };
 
-/** Opens the table of snapshots. Its first use creates it, also after an operator dropped it. */
+/** The first use creates the table, also after an operator dropped it. */
 export const openSnapshotTable = (pool: Database): SnapshotTable => {
   const whileMissing = async <T>(query: Promise<T>, otherwise: () => Promise<T>): Promise<T> => {
     try {

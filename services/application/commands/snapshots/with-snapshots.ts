@@ -6,18 +6,17 @@ import type { Log } from '#platform/logger.ts';
 import { outsideTimeBudget, TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Snapshot, SnapshotTable } from './snapshot-table.ts';
 
-/** Events after which a state is stored. Shorter streams have no snapshot. */
+/** Shorter streams have no snapshot. */
 export const SNAPSHOT_EVENTS = 32;
-/** Bytes of a state per event between two snapshots, so that large states are not written all the time. */
+/** Spaces out snapshots, so that large states are not written all the time. */
 const BYTES_PER_EVENT = 8_192;
-/** Maximum characters of a stored state. Streams with larger ones are folded from their start. */
+/** Streams with larger states are folded from their start. */
 const STATE_LENGTH_MAX = 4 * 1024 * 1024;
-/** Maximum snapshots that one process writes at once. Further ones are left to a later command. */
+/** Further snapshots are left to a later command. */
 const WRITES_AT_ONCE = 4;
-/** Maximum streams whose last stored revision is remembered. */
 const STREAMS_MAX = 10_000;
 
-/** Keeps states for later loads. Ends at once: what it writes, it writes later. */
+/** Ends at once: what it writes, it writes later. */
 export type StateKeeper = {
   keepState<State, E extends Event>(
     stream: string,
@@ -33,7 +32,7 @@ const NONE: Stored = { revision: -1n, every: SNAPSHOT_EVENTS };
 const everyOf = (state: string): number =>
   Math.max(SNAPSHOT_EVENTS, Math.ceil(state.length / BYTES_PER_EVENT));
 
-/** Decodes a state; `null` when the JSON has another shape than the decider expects. */
+/** `null` when the JSON has another shape than the decider expects. */
 const decodeState = <State>(decode: (json: unknown) => State, text: string): { state: State } | null => {
   try {
     return { state: decode(JSON.parse(text)) };
@@ -43,10 +42,8 @@ const decodeState = <State>(decode: (json: unknown) => State, text: string): { s
 };
 
 /**
- * Adds snapshots to an event store: `load` starts from the last stored state, and states are stored after every
- * `SNAPSHOT_EVENTS` events. A snapshot is used only when the log has its event, with the same id, at its revision; the event
- * is read with those after it. An append at the loaded revision then proves that the state was current, as without
- * snapshots. Nothing depends on the table: without it, and after any failure, streams are folded from their start.
+ * `load` starts from a snapshot only when the log has its event, with the same id, at its revision; an append then
+ * proves the state as without snapshots. Without the table, and after any failure, streams are folded from their start.
  */
 export const withSnapshots = (
   eventStore: EventStore,
@@ -77,7 +74,7 @@ export const withSnapshots = (
     void ignoreFailure(storing, 'snapshot not stored', undefined).finally(() => writing.delete(stream));
   };
 
-  /** Folds a stream from a snapshot; `null` when the snapshot does not belong to the log. */
+  /** `null` when the snapshot does not belong to the log. */
   const loadFrom = async <State, E extends Event>(
     snapshot: Snapshot,
     decider: Decider<State, E>,
@@ -85,7 +82,7 @@ export const withSnapshots = (
     const { stream, revision } = snapshot;
     const decoded = decider.snapshot ? decodeState(decider.snapshot.decode, snapshot.state) : null;
     let isProven = false;
-    // The event of the snapshot is read again, and only compared: the state has it already.
+    // The event of the snapshot is read again only to compare: the state has it already.
     const evolve = (state: State, event: E): State => {
       const { id, revision: at } = event as unknown as RecordedEvent;
       if (at !== revision) return decider.evolve(state, event);
