@@ -38,12 +38,10 @@ export const toRecordedEvent = <F extends Event>(
   }) as RecordedEvent<F>;
 };
 
-/** In the order of the log. */
 export type Followed =
   | {
       readonly kind: 'event';
       readonly event: RecordedEvent;
-      /** Estimated, for limits of batches. */
       readonly bytes: number;
     }
   /** Earlier events were delivered or filtered out. */

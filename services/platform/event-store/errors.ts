@@ -37,7 +37,6 @@ export class EventStoreDenied extends Error {
   }
 }
 
-/** gRPC statuses. */
 const GRPC_CANCELLED = 1;
 const GRPC_INVALID_ARGUMENT = 3;
 const GRPC_DEADLINE_EXCEEDED = 4;
@@ -96,7 +95,7 @@ export const isConnectionFault = (error: unknown): boolean => {
   );
 };
 
-/** Throws `EventStoreSilent` when there is no answer in time. */
+/** Throws `EventStoreSilent` when no answer arrives in time. */
 export const withTimeout = async <T>(promise: Promise<T>, milliseconds: number): Promise<T> => {
   const answered = Promise.withResolvers<never>();
   // A busy process may not have read yet what has arrived: timers run before sockets are read.

@@ -1,4 +1,4 @@
-/** Of a number, boolean or null, and of the punctuation around a value, as JSON. */
+/** Estimate for a number, boolean or null, and for the punctuation around a value, as JSON. */
 const VALUE_BYTES = 6;
 
 /**

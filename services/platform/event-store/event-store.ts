@@ -40,11 +40,8 @@ export type EventStore = AsyncDisposable & {
   /** `after` is exclusive; -1n for all. An absent stream is empty. */
   read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
   last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
-  /** Newest first. */
   newest<E extends Event>(stream: string, count: number): Promise<readonly RecordedEvent<E>[]>;
-  /**
-   * Folds from the beginning or after a loaded state. Throws `UnreadableEvent` for an unknown type or schema version.
-   */
+  /** Starts at the beginning or a loaded state. Throws `UnreadableEvent` for an unknown type or schema version. */
   load<State, E extends Event>(
     stream: string,
     fold: Fold<State, E>,
@@ -65,7 +62,7 @@ export type EventStore = AsyncDisposable & {
    */
   waitFor<T>(work: Promise<T>): Promise<T>;
   follow(options: FollowOptions): Follower;
-  /** 0n when there is no event of our own. Events of the server itself do not count. */
+  /** 0n for a log without our own events. Events of the server itself do not count. */
   head(): Promise<bigint>;
   /** `null`: from the beginning. Also true after more events than a subscription skips without a checkpoint. */
   isBehind(position: bigint | null, prefixes: readonly string[]): Promise<boolean>;
@@ -83,10 +80,7 @@ export type EventStoreOptions = EventStoreLimits & {
   readonly proveAppend?: () => Promise<void>;
 };
 
-/**
- * Connects on first use. Appends, reads and subscriptions have a connection each, so that each works without the
- * others.
- */
+/** Connects on first use. Appends, reads and subscriptions have a connection each, so that each fails alone. */
 export const openEventStore = (
   url: string,
   { answerWithinMs = null, readSilenceMs, proveAppend }: EventStoreOptions = {},

@@ -71,10 +71,7 @@ export type RenewableClient = AsyncDisposable & {
   /** Does nothing when the client was replaced already. */
   renewAfter(error: unknown, failed: EventStoreDBClient): void;
   renew(failed: EventStoreDBClient): void;
-  /**
-   * Open calls end without an error, because the package takes their end for the caller's wish. Returns a function
-   * that ends the callbacks.
-   */
+  /** Open calls end without an error: the package takes it for the caller's wish. The result ends the callbacks. */
   onReplaced(client: EventStoreDBClient, callback: () => void): () => void;
 };
 

@@ -12,8 +12,8 @@ import { EventStoreBusy, EventStoreSilent, isConnectionFault, toCommandError } f
 import { connectToNode, type Hint, type NodeConnection } from '../node-connection.ts';
 
 /**
- * The package keeps the answers of all its clients in one table, so that one broken connection fails all. Here each
- * call has its own.
+ * The package keeps all its clients' answers in one table, so one broken connection fails all. Here each call has its
+ * own.
  */
 
 /** Maximum for appends without an answer of the server. */
@@ -70,7 +70,7 @@ const AS_IS = (bytes: Buffer): Buffer => bytes;
 
 const isRecorded = (outcome: Recorded | Error): outcome is Recorded => !(outcome instanceof Error);
 
-/** Where to connect after an error that ended a call. */
+/** Hint for the next connection, after an error that ended a call. */
 const hintAfter = (error: Error, { endpoint }: NodeConnection): Hint => {
   const leader = (error as { leader?: NodeConnection['endpoint'] }).leader;
   return leader ? { leader, failed: endpoint } : { failed: endpoint };

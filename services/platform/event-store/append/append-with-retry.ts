@@ -64,10 +64,7 @@ export const createPatientSend =
     return untilTimeUsedUp(sending);
   };
 
-/**
- * Uses the caller's clock. The append stream counts only time in which this process ran, so a busy process blames no
- * server.
- */
+/** Uses the caller's clock: the append stream counts only time in which this process ran. */
 const inTime = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
   sending.catch(() => undefined);
   return withTimeout(sending, withinMs);

@@ -17,7 +17,6 @@ export const encodeEvent = (event: Event, id: string, metadata: Partial<EventMet
   metadata: jsonBytes(metadata),
 });
 
-/** As the server counts them for the size of an append. */
 export const countedBytes = ({
   type,
   data,

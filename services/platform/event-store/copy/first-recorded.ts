@@ -8,7 +8,6 @@ import { countedBytes } from '../append/encode-events.ts';
 /** `toRecordedEvent` takes the mark out. */
 const FIRST_RECORDED = '$firstRecorded';
 const MARK_MAX_BYTES = 128;
-/** Default of servers. */
 const APPEND_MAX_BYTES = 1024 * 1024;
 
 const OPENING_BRACE = 0x7b;

@@ -19,9 +19,7 @@ const APPEND_TIMEOUT_MS = 30_000;
 const READ_SILENCE_MS = 30_000;
 /** Only looks count, so that a process that was held up does not blame the server. */
 const SILENT_LOOKS = 10;
-/**
- * Appends of one hour share a deadline: with own deadlines a server could drop one as late and still write the next.
- */
+/** Appends of one hour share a deadline: with their own, a server could drop one as late and still write the next. */
 const HOUR_MS = 3_600_000;
 
 export type RawEvent = EncodedEvent & {
@@ -34,9 +32,7 @@ export type RawEvent = EncodedEvent & {
 
 /** Sends nothing after an append that was not recorded, also to other streams. */
 export type LogWriter = AsyncDisposable & {
-  /**
-   * The stream must end right before revision `first`. After a failure all other appends are rejected with its error.
-   */
+  /** The stream must end right before `first`. After a failure all other appends are rejected with its error. */
   append(stream: string, first: bigint, events: readonly EncodedEvent[]): Promise<Recorded>;
 };
 
@@ -53,7 +49,6 @@ export type RawLog = {
   openWriter(): LogWriter;
 };
 
-/** Other streams belong to the server. */
 const isOwnStream = (stream: string): boolean => !stream.startsWith('$') || /^\$\$[^$]/.test(stream);
 
 const toRaw = (event: streams.ReadResp.ReadEvent.RecordedEvent): RawEvent => {
