@@ -18,18 +18,18 @@ import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creati
 import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Statuses that every endpoint has in common, because they do not depend on its data. */
+/** These statuses do not depend on the data of an endpoint. */
 let stack: ApiStack;
 let app: FastifyInstance;
 let broken: FastifyInstance;
-/** An API that admits no request, as one with the maximum in progress. */
+/** Admits no request, as with the maximum in progress. */
 let crowded: FastifyInstance;
-/** An API with a fixed clock: its rate-limit window never ends, however long a test takes. */
+/** Its rate-limit window never ends, however long a test takes. */
 let fixedClockApi: FastifyInstance;
 let key: Key;
 let other: Key;
 let alpha: CorpusBrand;
-/** A key that has used up the requests of the minute at which the fixed clock stands. */
+/** Used up in the minute of the fixed clock. */
 let exhausted: Key;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** An API whose reads and writes fail. Authentication still works. */
+/** Authentication still works. */
 const openBroken = async (): Promise<FastifyInstance> => {
   const query = async <Row>({
     sql,
@@ -79,13 +79,12 @@ const openBroken = async (): Promise<FastifyInstance> => {
   });
 };
 
-/** Destination URL of an ad of the corpus. */
 const ALPHA_LINK = 'https://shop.example.com/0';
 
-/** Ids in paths: of the corpus, of objects that a test created, or else of the documentation examples. */
+/** Ids of the corpus, of objects that a test created, or else of the examples. */
 type PathIds = Readonly<Record<string, string>>;
 
-/** Creates the object that a path parameter names and returns its id. Each request gets its own object. */
+/** Each request gets its own object. */
 const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
   collectionId: async () => {
     const body = { name: 'Boots', first_item: { item_type: 'ad', item_key: AD_ID } };
@@ -124,7 +123,6 @@ const trackAlpha = async (): Promise<void> => {
   await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
 };
 
-/** Preparation of endpoints that need more than the objects of their path. */
 const PREPARE_BY_OPERATION: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
 
 const createObjects = async (endpoint: Endpoint): Promise<PathIds> => {
@@ -137,7 +135,6 @@ const createObjects = async (endpoint: Endpoint): Promise<PathIds> => {
   return ids;
 };
 
-/** Query strings of endpoints with required query parameters. */
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => 'country=US',
   listPageDetails: () => `ids=${PAGE_ID}`,
@@ -164,7 +161,7 @@ const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): stri
   return query === undefined ? path : `${path}?${query}`;
 };
 
-/** Returns the body of the documentation example, with the id of a brand of the corpus. */
+/** The documentation example, with a brand of the corpus. */
 const bodyOf = (endpoint: Endpoint): { body?: unknown } =>
   endpoint.body ? { body: JSON.stringify(endpoint.body.example).replaceAll(BRAND_ID, alpha.id) } : {};
 
@@ -269,7 +266,7 @@ describe.each(corpusReads.map((endpoint) => [endpoint.operationId, endpoint] as 
   (_name, endpoint) => {
     test('replies 304 to its own ETag, which counts against the rate limit like any answer', async () => {
       const own = await stack.key();
-      // Under a fixed clock, so that no new minute of the rate limit begins between two requests.
+      // No new minute of the rate limit begins between two requests.
       const first = await send(fixedClockApi, endpoint, { key: own });
       const etag = String(first.headers['etag']);
       expect(etag).toMatch(/^W\/"[\w-]+"$/);

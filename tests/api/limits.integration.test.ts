@@ -11,7 +11,6 @@ import { type RunningService, SERVICE_SECRETS, type ServiceServers, startService
 import { until } from '../stack/wait-until.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Limits of requests to the servers, and of the database role for reads. */
 const SHORT_MS = 200;
 const WAIT_MS = 60_000;
 const SECOND_TOKEN = 'another operator token of tests';
@@ -38,7 +37,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Sends bytes to a server and returns all bytes that it sends until it closes the connection. */
 const exchange = async (url: string, bytes: string): Promise<string> => {
   const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -170,13 +168,12 @@ test('the API finishes a request in flight on a keep-alive connection when it ge
   expect(service.output()).not.toContain('shutdown deadline passed');
 });
 
-/** Milliseconds for which the event loop is late, and by which: `@fastify/under-pressure` takes a sample each second. */
+/** `@fastify/under-pressure` takes a sample each second. */
 const SAMPLED_MS = 2_500;
 const BUSY_MS = 50;
 
 test('while the event loop is late, reads are refused with a time, and commands and revocations are not', async () => {
   const late = await stack.api({ loopDelayMs: 1 });
-  // The event loop is late in the whole second that is measured.
   const lateUntil = performance.now() + SAMPLED_MS;
   while (performance.now() < lateUntil) {
     const busyUntil = performance.now() + BUSY_MS;

@@ -6,14 +6,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
-/**
- * Starts the process with plain node. Vitest transforms TypeScript while node only strips types, so other tests
- * do not show it.
- */
+/** Vitest transforms TypeScript while plain node only strips types, so other tests miss faults of a start. */
 const MAIN = join(import.meta.dirname, '../../services/api/main.ts');
-/** A quiet machine takes seconds. With twelve processes per core, a start has taken more than half a minute. */
+/** With twelve processes per core, a start has taken more than half a minute. */
 const START_TIMEOUT_MS = 120_000;
-/** A start, and some requests. */
 const TEST_TIMEOUT_MS = 150_000;
 
 let stack: ApiStack;

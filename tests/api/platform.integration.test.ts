@@ -120,7 +120,7 @@ describe('keys', () => {
     const own = await openApiStack();
     try {
       const [one, other] = await Promise.all([own.api(), own.api()]);
-      // The projector is only needed until the read models exist.
+      // Only needed until the read models exist.
       await own.seed([]);
       await own.stopProjector();
       const key = await own.key();
@@ -187,7 +187,7 @@ describe('rate limits', () => {
     const answered = 60;
     for (let count = 0; count < answered; count += 1)
       expect((await on(one).get('/v1/me', { key })).status).toBe(200);
-    // The requests of this loop count too, so they are subtracted: only those of the other process remain.
+    // The requests of this loop count too, so they are subtracted.
     let asked = 0;
     const ofTheOther = async (): Promise<number> => {
       const { headers } = await on(other).get('/v1/me', { key });

@@ -21,7 +21,7 @@ import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixture
 import { nameOperator } from '#tests/projections/fixtures/network-events.ts';
 import { until } from '#tests/stack/wait-until.ts';
 
-/** Replies while all read models are paused and the log goes on. */
+/** All read models are paused while the log goes on. */
 
 const WAIT_MS = 30_000;
 const READS = ENDPOINTS.filter(({ method }) => method === 'GET');
@@ -38,9 +38,8 @@ let key: Key;
 let alpha: CorpusBrand;
 let beta: CorpusBrand;
 let ids: Readonly<Record<string, string>>;
-/** A server that read the lag only after the log had gone on. */
 let reader: FastifyInstance;
-/** Time after which the log has events that no read model has applied. */
+/** No read model has applied later events. */
 let missedSince: string;
 
 type Written = { readonly id: string; readonly key_id: string };
@@ -52,7 +51,6 @@ const post = async (app: FastifyInstance, rest: string, body: unknown): Promise<
   return data;
 };
 
-/** Writes one thing of each kind to the workspace. */
 const writeRecords = async (app: FastifyInstance, name: string, brand: CorpusBrand) => {
   const item = { item_type: 'ad', item_key: brand.adIds[0] };
   const subject = { subject_type: 'ad', subject_key: brand.adIds[0] };
@@ -75,7 +73,6 @@ const append = async (stream: string, events: readonly Event[]): Promise<void> =
   await stack.eventStore.append(stream, revision, events, METADATA, `behind ${stream}`);
 };
 
-/** Records a scan of ads, a scan of the site and a traffic estimate of alpha. */
 const observe = async (observed_at: string): Promise<void> => {
   const recorded: ScanRecorded = {
     type: 'ScanRecorded',
@@ -123,7 +120,7 @@ const namesWhere = async (condition: string): Promise<readonly string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** Pauses all projections where they are, after a sample that finds none of them behind. */
+/** A sample before the pause finds no projection behind. */
 const pauseAll = async (): Promise<void> => {
   await until(
     'no projection is behind',

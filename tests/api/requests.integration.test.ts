@@ -9,9 +9,8 @@ import { registered } from '../operations/fixtures/corpus.ts';
 import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Boundary cases of the contract: each gets the documented reply and none an internal error. */
+/** Each boundary case gets the documented reply and no internal error. */
 const TOO_LARGE = JSON.stringify({ body: 'a'.repeat(100_000) });
-/** A domain of nearly the maximum length. */
 const LONG_NAME = `${'a-'.repeat(30)}a.${'b'.repeat(60)}.${'c'.repeat(60)}`;
 
 let stack: ApiStack;

@@ -14,15 +14,12 @@ import { lineOf, SPECIFIED } from '../operations/fixtures/specification.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { walkWorkspace } from '../operations/fixtures/workspace-day.ts';
 
-/**
- * Calls every endpoint of the specification on the demo corpus, which is imported as observations, recorded as
- * events and projected. Each endpoint must return data, and must refuse a key without its scope.
- */
+/** The demo corpus is imported, recorded and projected. Each endpoint must refuse a key without its scope. */
 const LATER_MS = 2 * 86_400_000;
 let stack: ApiStack;
 let app: FastifyInstance;
 let replies: ReadonlyMap<string, Reply>;
-/** For each scope, a key that has all other scopes. */
+/** Each key has all scopes but this one. */
 const keysWithoutScope = new Map<Scope, Key>();
 
 beforeAll(async () => {

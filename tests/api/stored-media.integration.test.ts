@@ -17,7 +17,7 @@ import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
-/** Starts as a PNG does. The API does not decode files. */
+/** The API does not decode files. */
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
 const PICTURE_KEY = createHash('sha256').update(PICTURE).digest('hex');
 const SCRIPT = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -34,7 +34,7 @@ let brand: CorpusBrand;
 let adId: string;
 let films: CorpusBrand;
 let filmAdId: string;
-/** Carries the files that cannot be served. A creative library shows only four files of an ad. */
+/** A creative library shows only four files of an ad, so another ad has those that cannot be served. */
 let otherAdId: string;
 
 beforeAll(async () => {
@@ -95,14 +95,12 @@ afterAll(() => stack[Symbol.asyncDispose]());
 type Film = Shown & { readonly poster_url: string | null };
 type Shown = { readonly creative_key: string; readonly media_url: string | null };
 
-/** Returns the URL of a file in the list of the brand's creatives. */
 const urlOf = async (creativeKey: string): Promise<string | null> => {
   const { data } = await on(app).get(`/v1/creatives?brand_id=${brand.id}`, { key });
   const found = (data as Shown[]).find(({ creative_key }) => creative_key === creativeKey);
   if (!found) throw new Error(`no creative ${creativeKey}`);
   return found.media_url;
 };
-/** Returns the creative at the second brand that carries a film. */
 const filmOf = async (n: number): Promise<{ media_url: string | null; poster_url: string | null }> => {
   const { data } = await on(app).get(`/v1/ads/${filmAdId}/creatives`, { key });
   const found = (data as Film[]).find(({ creative_key }) => creative_key === keyOf(n));

@@ -6,9 +6,9 @@ import { errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
-/** Checks that each status that an endpoint declares has a test, and that each example is a valid reply. */
+/** Examples must be valid replies, too. */
 const TESTS = join(import.meta.dirname, '..');
-/** Statuses that `every-endpoint` tests for all endpoints, with one describe for each status. */
+/** `every-endpoint` tests these for all endpoints. */
 const PROVED_FOR_ALL = [401, 403, 429, 500, 503];
 
 const tests = globSync('{api,operations}/**/*.test.ts', { cwd: TESTS })

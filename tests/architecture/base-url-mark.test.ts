@@ -5,7 +5,6 @@ import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DEFINITION = 'contracts/values/base-url.ts';
-/** The mark as TypeScript, SQL or a text spells it. */
 const SPELLINGS = [/\\u0001/i, /\\u\{0*1\}/i, /\\x01/i, /\bchr\(\s*1\s*\)/i, new RegExp(BASE_URL_MARK)];
 
 const filesWithMark = globSync(['{contracts,projections,services,deploy}/**/*.{ts,sql}'], {

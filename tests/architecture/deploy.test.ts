@@ -16,7 +16,7 @@ import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
 
-/** Checks the files in `deploy/` that no test can run against the code that they deploy. */
+/** No test can run these files. */
 const ROOT = join(import.meta.dirname, '../..');
 const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   alerts: AlertsSettings,
@@ -32,7 +32,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   worker: WorkerSettings,
 };
 const NAMES = Object.keys(PROCESSES);
-/** Settings of any process. Containers share some sources of settings, so one may get settings of another process. */
+/** Containers share sources of settings, so one may get settings of another process. */
 const ALL_SETTINGS = new Set(Object.values(PROCESSES).flatMap(({ shape }) => Object.keys(shape)));
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -54,7 +54,6 @@ const manifests = FILES.filter((file) => !file.endsWith('kustomization.yaml')).f
 );
 const ofKind = (kind: string): readonly Manifest[] => manifests.filter((one) => one.kind === kind);
 
-/** Module of `kubernetes-types` that declares each kind. */
 const MODULES: Readonly<Record<string, string>> = {
   Namespace: 'core/v1',
   ConfigMap: 'core/v1',
@@ -129,19 +128,18 @@ describe('Kubernetes manifests', () => {
     expect(container).toMatchObject({
       startupProbe: { httpGet: { path: '/healthz' } },
       livenessProbe: { httpGet: { path: '/healthz' } },
-      // The readiness endpoint of ops reports on the whole service, so it cannot serve as the probe of one container.
+      // Readiness of ops is that of the whole service, so it cannot be the probe of one container.
       readinessProbe: { httpGet: { path: name === 'ops' ? '/healthz' : '/readyz' } },
       securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
     });
     expect(securityContext).toMatchObject({ runAsNonRoot: true });
-    // A process shuts down within eight seconds.
+    // A shutdown takes up to eight seconds.
     expect(terminationGracePeriodSeconds).toBeGreaterThan(8);
     expect(Object.keys(container?.resources.requests ?? {}).toSorted()).toEqual(['cpu', 'memory']);
     expect(container?.resources.limits).toHaveProperty('memory');
     const budget = ofKind('PodDisruptionBudget').find((one) => one.metadata.name === name);
     expect(budget?.spec).toMatchObject({ maxUnavailable: 1 });
 
-    // Each process gets all required settings and no unknown ones.
     const provided = new Set((container?.env ?? []).map((one) => one.name));
     for (const { secretRef, configMapRef } of container?.envFrom ?? []) {
       const source = manifests.find(
@@ -187,7 +185,6 @@ describe('compose.yaml', () => {
 });
 
 describe('monitored metrics', () => {
-  /** Names of the service's own metrics in the code. */
   const metricNames = new Set(
     ['services/platform/telemetry/metrics.ts', ...globSync('services/ops/**/*.ts', { cwd: ROOT })].flatMap(
       (file) => [...read(file).matchAll(/name: '(adintel_[a-z_]+)'/g)].map(([, name]) => name ?? ''),
@@ -223,7 +220,7 @@ test('the image copies existing paths and runs as an unprivileged user', () => {
   const ignored = read('deploy/Dockerfile.dockerignore').split('\n');
   for (const path of copied) expect(ignored, path).toContain(`!${path}`);
   expect(lines).toContain('USER 1000:1000');
-  // The native decoder of `sharp` is an optional package, because it differs by platform.
+  // The native decoder of `sharp` is optional, because it differs by platform.
   const install = lines.filter((line) => line.includes('npm ci'));
   expect(install).toHaveLength(1);
   expect(install[0]).not.toContain('--omit=optional');

@@ -8,7 +8,7 @@ import { COMMANDS, createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
 
-/** Timeout of a test that starts a process; on a busy machine the start takes several seconds. */
+/** On a busy machine a start takes several seconds. */
 const START_TIMEOUT_MS = 60_000;
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -16,10 +16,9 @@ const README_MAX_BYTES = 6_144;
 
 const documents = readDocuments();
 
-/** Removes fenced blocks, so that only prose is left. */
 const proseOf = ({ text }: Document): string => text.replace(/^ *```[^]*?^ *```$/gm, '');
 
-/** Converts a heading to its anchor, as GitHub does. */
+/** As GitHub does. */
 const anchorOf = (heading: string): string =>
   heading
     .replace(/[`*]/g, '')
@@ -61,13 +60,12 @@ test('every document is linked from another one', () => {
       ),
     ),
   );
-  // Documents that need no link: a README is shown with its folder, and the repository host uses the template.
+  // A README is shown with its folder, and the repository host uses the template.
   const foundOtherwise = /(^|\/)README\.md$|pull_request_template\.md$/;
   const unlinked = documents.map(({ path }) => path).filter((path) => !linked.has(path));
   expect(unlinked.filter((path) => !foundOtherwise.test(path))).toEqual([]);
 });
 
-/** Every file and folder of the project, with a slash before it. */
 const paths = globSync(['**', '.*/**'], {
   cwd: ROOT,
   exclude: (name) => /^(node_modules|\.git|\.data|\.cache)$/.test(name),
@@ -76,10 +74,9 @@ const pathSet = new Set(
   paths.flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(index + 1))),
 );
 
-/** Text in backticks that has the form of a path of the repository. */
 const PATH =
   /^(?:[\w@.-]+\/)*[\w@.-]+\.(?:ts|sql|md|json|ya?ml|mjs|html|css)$|^(?:[\w@.-]+\/)+$|^(?:services|contracts|projections|deploy|tests)\/[\w@./-]+$/;
-/** Paths that no file of the repository has, each with its reason. */
+/** Each path outside of the repository has a reason. */
 const PATHS_ELSEWHERE: readonly { readonly path: RegExp; readonly reason: string }[] = [
   { path: /^\.(data|cache)\//, reason: 'written by `npm start`' },
   {
@@ -101,7 +98,6 @@ test('every path in backticks exists', () => {
   expect(missing).toEqual([]);
 });
 
-/** Finds the commands that begin with `npm run NAME --`, in examples and in backticks. */
 const commandsOf = (document: Document, name: string): readonly (readonly string[])[] =>
   [...document.text.matchAll(new RegExp(`npm run (?:--silent )?${name} -- ([^\`\n]*)`, 'g'))]
     .map(([, rest = '']) => wordsOf(rest))
@@ -119,7 +115,7 @@ test('every npm script that a document names exists', () => {
 
 describe('command lines in documents', async () => {
   const commands = await loadCommands(COMMANDS, []);
-  /** Replaces the actions of all commands, so that parsing has no effect, and throws instead of exiting. */
+  /** Parsing must have no effect, and throws instead of exiting. */
   const disarm = (command: Command): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
     if (command.commands.length === 0) command.action(() => undefined);

@@ -2,10 +2,9 @@ import { globSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Folders stay small enough to be read as a list, and files small enough to be one thing. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES_MAX = 15;
-/** Catalogues: folders whose files are all of one kind, found by name and not by reading the list. */
+/** Files of one kind, found by name and not by reading the list. */
 const CATALOGUES = ['tests/projections'];
 
 const sources = globSync('{contracts,services,projections,deploy,tests}/**/*.{ts,js,mjs,sql}', { cwd: ROOT });

@@ -3,15 +3,12 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/**
- * Checks that dependencies point one way. oxlint reports most violations in the editor, by the `#` aliases. This test
- * resolves every import to its file, so that relative paths are checked too.
- */
+/** Resolves every import to its file, so that relative paths are checked too; oxlint checks the `#` aliases only. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const BELOW_APPLICATION = ['contracts', 'services/domain', 'services/platform', 'projections'];
 const BELOW_PROCESSES = [...BELOW_APPLICATION, 'services/application'];
 
-/** The layers that each layer may import from, besides itself. */
+/** Besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   'services/domain': ['contracts'],
@@ -19,24 +16,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'services/platform': ['contracts'],
   'services/application': BELOW_APPLICATION,
   'services/operations': BELOW_PROCESSES,
-  // Both processes serve callers with the same operations.
   'services/api': [...BELOW_PROCESSES, 'services/operations'],
   'services/mcp': [...BELOW_PROCESSES, 'services/operations'],
   deploy: ['contracts', 'services/domain', 'services/platform'],
 };
-/** Every other folder under `services` is a process: it imports all layers below, and no other process. */
+/** Imports no other process. */
 const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
-/** The script that generates the settings reference; it imports the settings of each process. */
+/** Imports the settings of each process. */
 const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
 const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
-/**
- * Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. Each
- * function of es-toolkit is imported by its own path: the package as a whole has two hundred modules.
- */
+/** All are pure. Each function of es-toolkit has its own path, because the whole package has two hundred modules. */
 const DOMAIN_MAY_USE =
   /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
 
-/** Folders that projections share: reads over several read models, SQL fragments, and definitions of equal tables. */
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];
 
 const IMPORT = /^\s*(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'/gm;
@@ -79,7 +71,7 @@ test('every file imports only from the layers below its own', () => {
   expect(violations).toEqual([]);
 });
 
-/** Code that several projections use is at the top of `projections` or in a shared folder, not in one of theirs. */
+/** Shared code is at the top of `projections` or in a shared folder. */
 test('one projection imports nothing from the folder of another', () => {
   const violations = files
     .filter((file) => file.startsWith('projections/') && file.split('/').length > 2)

@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/**
- * Checks that each lint rule fires on a file that breaks it. Without this test a rule that never fires looks like a
- * rule that is never broken.
- */
+/** A rule that never fires looks like a rule that is never broken. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const LINT_LIMIT_MS = 60_000;
 

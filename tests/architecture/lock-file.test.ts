@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AcceptedAdvisories, judgeAudit } from '#deploy/dependencies/judge-audit.ts';
 
-/** Checks what the lock file lets onto a machine, and the judgement of advisories. */
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 

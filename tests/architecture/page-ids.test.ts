@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const schemas = globSync(['projections/**/schema.sql', 'services/**/schema.sql'], { cwd: ROOT });
 
-/** Statements that rename the column of an older release, the only place where its name may stand. */
+/** Only these statements may name the column of an older release. */
 const OLD_NAME =
   /^\s*(?:--.*|.*\bcolumn_name = 'page_id'.*|.*\brename column page_id to social_page_id\b.*)$/;
 
-/** Social pages have a text id, landing pages a UUID. One name for both columns would hide which page is meant. */
+/** Social pages have a text id, landing pages a UUID: one name would hide which page is meant. */
 test('columns name the kind of page whose id they hold', () => {
   expect(schemas).toEqual(
     expect.arrayContaining(['services/ingest/schema.sql', 'services/alerts/schema.sql']),

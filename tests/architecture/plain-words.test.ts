@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { lintWords } from './plain-words.ts';
 
-/** Maximum number of findings. */
 const BUDGET = 0;
 
 test('comments and test titles are plain sentences', () => {

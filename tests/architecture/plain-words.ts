@@ -1,16 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/**
- * Lint over comments and test titles: sentences without a subject, and words that only this project used.
- * `node tests/architecture/plain-words.ts [PATH_PREFIX …]` prints every finding.
- */
+/** `node tests/architecture/plain-words.ts [PATH_PREFIX …]` prints every finding. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES = '{contracts,services,projections,deploy,tests}/**/*.{ts,js,mjs,sql}';
 /** This file and its test spell the words that they look for. */
 const EXCLUDED = /^tests\/architecture\/plain-words/;
 
-/** Openings that leave the sentence without a subject: "What the index holds." */
+/** For example: "What the index holds." */
 const HEADLESS =
   /^(What|Of|Where|Whose|Whoever|Whom|Who|Those|That which|How|So (many|long|much|far)|As (many|long|much)|Which)\b/;
 /** Words that hide the field's own, and figures of speech. */
@@ -30,7 +27,7 @@ const COMMENT_LINE = /^\s*(?:\/\*\*?|\*\/?|\/\/|--)\s?(.*?)(?:\*\/)?\s*$/;
 const OPENS = /^\s*(?:\/\*|\/\/|--)/;
 const TITLE = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*['"`]([^'"`]+)/;
 
-/** Comments that stand on lines of their own; lines that follow one another are one remark. */
+/** Lines that follow one another are one remark. */
 const commentsOf = (lines: readonly string[], isSql: boolean): Remark[] => {
   const remarks: { line: number; text: string }[] = [];
   let open: { line: number; text: string } | null = null;
@@ -69,7 +66,7 @@ const findingsOf = (file: string, { line, text }: Remark): Finding[] => {
   return found;
 };
 
-/** Every finding below the paths, in the order of files and lines. */
+/** In the order of files and lines. */
 export const lintWords = (prefixes: readonly string[] = ['']): readonly Finding[] =>
   globSync(SOURCES, { cwd: ROOT })
     .filter((file) => !EXCLUDED.test(file) && prefixes.some((prefix) => file.startsWith(prefix)))

@@ -8,7 +8,6 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { endpointTable } from '#services/api/openapi/endpoint-table.ts';
 import { lineOf, SPECIFIED } from '../operations/fixtures/specification.ts';
 
-/** Checks that exactly the specified endpoints are served, each with the specified method, path and scope. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const { AD_SPEC } = readSettings(
   z.object({ AD_SPEC: z.string().default('../shared/spec/ad-intelligence-rest-service.md') }),

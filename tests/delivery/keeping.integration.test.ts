@@ -49,14 +49,14 @@ describe('published events', () => {
     await send();
     const expected = await stack.events(rule);
     expect(expected).toHaveLength(20);
-    // State after a crash between the append and the cursor update, with new entries since.
+    // A crash between the append and the cursor update, with new entries since.
     await stack.pool.query('update delivery.recorded set seq = $1', [cursor.rows[0].seq]);
     await stack.pool.query('update delivery.stream set revision = 9 where alert_id = $1', [rule.alertId]);
     await send();
     const repaired = await stack.events(rule);
     expect(repaired.slice(0, 20)).toEqual(expected);
     expect(repaired).toHaveLength(30);
-    // State after the cursor was lost entirely.
+    // The cursor is lost.
     await stack.pool.query('delete from delivery.recorded');
     await stack.pool.query('delete from delivery.stream');
     expect(await stack.events(rule)).toEqual(repaired);
@@ -81,7 +81,7 @@ describe('published events', () => {
     );
     await stack.enqueue(webhookTo(rule, '/late'));
     const recording = publishEvents(stack.pool, stack.eventStore);
-    // The publisher does not pass the open transaction; it waits for it.
+    // The publisher waits for the open transaction.
     await expect(
       Promise.race([
         recording.then(() => 'done'),
@@ -275,8 +275,7 @@ test('an endpoint that hangs does not delay the deliveries of others', { timeout
   }
   const busy = () => receivers.received.filter(({ path }) => path.startsWith('/busy/'));
   await until('the other deliveries arrived', 10_000, () => busy().length === DELIVERIES);
-  // Speed is measured by the benchmark. This test checks only that the others finish before the first attempt that
-  // hangs times out.
+  // The others must finish before the first hanging attempt times out. The benchmark measures speed.
   const { rows } = await stack.pool.query(
     `select count(*) filter (where attempts > 0)::int as tried,
        count(*) filter (where taken_until is null)::int as free
@@ -284,7 +283,7 @@ test('an endpoint that hangs does not delay the deliveries of others', { timeout
     [rule.alertId, endpointOf({ channel: 'webhook', url: `${receivers.url}/hangs` }, rule.workspaceId)],
   );
   expect(rows[0].tried).toBe(0);
-  // The endpoint that hangs uses only its own slots, and the deliveries beyond its queue were released.
+  // Deliveries beyond the queue of the hanging endpoint were released.
   expect(receivers.at('/hangs').length).toBeLessThanOrEqual(16);
   expect(worker.overflowed()).toHaveLength(1);
   expect(rows[0].free).toBeGreaterThan(400);

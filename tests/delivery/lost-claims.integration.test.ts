@@ -12,7 +12,7 @@ import { newDelivery } from './new-delivery.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
-/** A worker that was stopped during a send, until another has claimed the delivery. */
+/** Another worker claims meanwhile. */
 
 let stack: DeliveryStack;
 let receivers: Receivers;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Claims and sends a delivery by one worker, and then by another. The receiver has answered neither. */
+/** The receiver answers neither. */
 const sendTwice = async (path: string) => {
   const replies: ServerResponse[] = [];
   receivers.behave(path, (response) => void replies.push(response));
@@ -35,7 +35,7 @@ const sendTwice = async (path: string) => {
   const [stopped, other] = [stack.worker(), stack.worker()];
   await stopped.sweep();
   await expect.poll(() => replies.length).toBe(1);
-  // The first worker may renew its claim at any time, until the other has it.
+  // The first worker may renew until then.
   const claimedByOther = async (): Promise<number> => {
     stack.clock.move(CLAIM_LEASE_MS);
     return other.sweep();
@@ -86,7 +86,6 @@ describe('outcomes that Postgres took', () => {
   const target = { channel: 'webhook', url: 'https://hooks.shop.example/in' } as const;
   const dropped = async (): Promise<number> => (await droppedOutcomes.get()).values[0]?.value ?? 0;
 
-  /** Queues deliveries. Returns their ids. */
   const queue = async (count: number): Promise<readonly string[]> => {
     const deliveries = Array.from({ length: count }, () =>
       newDelivery(stack.rule(), target, stack.clock.now()),
@@ -94,7 +93,6 @@ describe('outcomes that Postgres took', () => {
     await stack.enqueue(...deliveries);
     return deliveries.map(({ deliveryId }) => deliveryId);
   };
-  /** Queues deliveries, which the worker claims. Returns their ids. */
   const claimed = async (count: number): Promise<readonly string[]> => {
     const ids = await queue(count);
     const claimant = {
@@ -129,7 +127,6 @@ describe('outcomes that Postgres took', () => {
       },
     },
   });
-  /** Creates a writer on a pool with these faults, and returns what it logs. */
   const openWriter = (faults: Partial<Database>) => {
     let lines = '';
     const pool = new Proxy(stack.pool, {
@@ -177,14 +174,13 @@ describe('outcomes that Postgres took', () => {
       return failed === 1 ? lost() : stack.pool.connect();
     };
     const { writer, lines } = openWriter({ connect });
-    // The first one is written at once, and the others together.
+    // The others are written together.
     writer.add(delivered(first));
     writer.add(delivered(sent));
     for (const deliveryId of [cancelled, other]) writer.add({ deliveryId, cancelled: 'No address.' });
     await writer.close();
     expect(await stack.row(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
     for (const id of [cancelled, other]) expect(await stack.row(id)).toMatchObject({ status: 'cancelled' });
-    // Two cancellations, and the one that failed.
     expect(failed).toBe(3);
     expect(await dropped()).toBe(before);
     expect(lines()).not.toContain('outcomes dropped');

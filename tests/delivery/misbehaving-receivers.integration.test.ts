@@ -74,7 +74,7 @@ describe('a misbehaving receiver', () => {
     }
     const [large] = await stack.attempts(queued.find(({ name }) => name === 'answers 10 MB')?.id ?? '');
     expect(large?.['answer']).toHaveLength(16 * 1_024);
-    // Cancelled, so that the following tests do not wait for retries.
+    // The following tests must not wait for retries.
     const ids = [nobody.deliveryId, ...queued.map(({ id }) => id)];
     await inTransaction(stack.pool, (client) => cancelDeliveries(client, ids, 'Enough.', stack.clock.now()));
     expect(await stack.attempts(nobody.deliveryId)).toMatchObject([
@@ -100,7 +100,7 @@ describe('a misbehaving receiver', () => {
     expect(await to('hooks.shop.example', untrusting)).toMatchObject({ failure: 'tls', status_code: null });
     expect(await to('other.shop.example', trusting)).toMatchObject({ failure: 'tls', status_code: null });
     expect(tls.received).toEqual([]);
-    // TLS verifies the host name although the connection goes to a resolved address.
+    // TLS verifies the name although the connection goes to an address.
     const arrived = await to('hooks.shop.example', trusting);
     expect(arrived).toMatchObject({ outcome: 'delivered', status_code: 204 });
     expect(arrived?.['dns_ms']).toBeGreaterThanOrEqual(0);

@@ -19,7 +19,7 @@ import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 const LIMIT_MS = 60_000;
 const MESSAGES = 1_500;
-/** 100 messages fetched ahead, and the same number in each of two claims. */
+/** 100 messages fetched ahead, and as many in each of two claims. */
 const FETCHED_AND_CLAIMED_MAX = 300;
 
 let stack: DeliveryStack;
@@ -45,7 +45,6 @@ const queue = async (path: string, count: number): Promise<readonly string[]> =>
   return deliveries.map(({ deliveryId }) => deliveryId);
 };
 
-/** Runs a consuming process until disposed. */
 const consume = (): AsyncDisposable => {
   const ending = new AbortController();
   const worker = stack.worker();
@@ -156,7 +155,7 @@ test('keeps nothing of its waits for room', async () => {
   }
   const kept = (): number => {
     collectGarbage();
-    // The waits that came last may be in use.
+    // The last waits may be in use.
     return answers.slice(0, 5).filter((answer) => answer.deref() !== undefined).length;
   };
   await expect.poll(kept).toBe(0);
@@ -167,7 +166,7 @@ test('keeps nothing of its waits for room', async () => {
 const consumerConfig = async (): Promise<ConsumerConfig> =>
   (await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER)).config;
 
-/** The connection as with a server from 2.10 on, which refuses to create a consumer that exists with other values. */
+/** From 2.10 on a server refuses a consumer that exists with other values. */
 const withNewServer = (): Pick<Nats, 'manager' | 'streamSettings'> => {
   const { consumers } = nats.manager;
   const add: ConsumerAPI['add'] = async (stream, config, ...action) => {
@@ -240,7 +239,7 @@ test('sends what a full queue of NATS refused, found in the tables', async () =>
 
 test('ends while the worker is full', async () => {
   await ensureDeliveryConsumer(nats);
-  // Together more than a worker takes, and less than one workspace may have of it.
+  // Less than one workspace may have.
   for (let n = 0; n < 28; n += 1) {
     receivers.behave(`/hangs/${n}`, hangs);
     await queue(`/hangs/${n}`, 70);

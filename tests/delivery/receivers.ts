@@ -6,7 +6,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A request as a receiver got it. */
 export type Received = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +13,6 @@ export type Received = {
   readonly atMs: number;
 };
 
-/** Reaction of a receiver to a request. */
 export type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
 const DRIP_MS = 200;
@@ -28,13 +26,13 @@ export const answers =
 export const hangs: Behaviour = () => undefined;
 export const closes: Behaviour = (_, socket) => void socket.destroy();
 export const answersNoHttp: Behaviour = (_, socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n');
-/** A receiver that sends its response headers one byte at a time and never finishes. */
+/** Never finishes its headers. */
 export const dripsHead: Behaviour = (_, socket) => {
   socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
   const timer = setInterval(() => socket.write('a'), DRIP_MS);
   socket.once('close', () => clearInterval(timer));
 };
-/** A receiver that sends the status at once, then its body one byte at a time without end. */
+/** Sends its body without end. */
 export const dripsBody =
   (status: number): Behaviour =>
   (response, socket) => {
@@ -53,7 +51,7 @@ export type Receivers = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** Sets the behaviours of a path, one per request; the last one repeats. Paths without behaviours answer 204. */
+  /** One behaviour per request; the last repeats. Default: 204. */
   behave(path: string, ...behaviours: readonly Behaviour[]): void;
   at(path: string): readonly Received[];
 };
@@ -99,13 +97,12 @@ const closing = (server: Server): AsyncDisposable => ({
   },
 });
 
-/** Starts an HTTP receiver on loopback. */
 export const openReceivers = async (): Promise<Receivers> => {
   const server = createServer();
   return { ...(await listen(server, 'http')), ...closing(server) };
 };
 
-/** Starts an HTTPS receiver on loopback, with a self-signed certificate for this name and others. */
+/** Self-signed for this name and others. */
 export const openTlsReceivers = async (
   name: string,
   others: readonly string[] = [],

@@ -22,7 +22,6 @@ import { type Rule, SECRET } from './new-delivery.ts';
 const POOL_CLIENTS = 6;
 const SWEPT_AFTER_MS = 2_000;
 
-/** A clock that advances only through `move`. */
 export type TestClock = Clock & { move(ms: number): void };
 export const createTestClock = (at: string): TestClock => {
   let nowMs = Date.parse(at);
@@ -39,26 +38,25 @@ export type DeliveryStack = AsyncDisposable & {
   readonly eventStore: EventStore;
   readonly clock: TestClock;
   readonly mailFolder: string;
-  /** Signing secrets by workspace; setting another value is a rotation. */
+  /** By workspace; another value is a rotation. */
   readonly secrets: Map<string, string | null>;
   readonly addresses: Map<string, string>;
   readonly emails: Map<string, string>;
   rule(): Rule;
-  /** Starts another worker, as in another process. */
+  /** As in another process. */
   worker(options?: {
     readonly egress?: Partial<EgressOptions>;
     readonly mail?: Partial<EmailSettings>;
-    /** `null`: leases go by the clock of Postgres, as in production. By default, they go by that of the stack. */
+    /** `null`: clock of Postgres, as in production. Default: the clock of the stack. */
     readonly leaseClock?: null;
-    /** Milliseconds by which the clock of its host is ahead. */
+    /** Lead of its host's clock. */
     readonly aheadMs?: number;
   }): Worker;
   enqueue(...deliveries: readonly NewDelivery[]): Promise<void>;
-  /** Sends everything that is due, until nothing is. */
   sendDue(worker: Worker): Promise<void>;
   row(deliveryId: string): Promise<Readonly<Record<string, unknown>>>;
   attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Publishes all journal entries, then returns the events of a rule's deliveries. */
+  /** Publishes the journal first. */
   events(rule: Rule): Promise<readonly AlertDeliveryEvent[]>;
 };
 
@@ -124,7 +122,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       await inTransaction(pool, (client) => enqueue(client, deliveries));
     },
     sendDue: async (worker) => {
-      // Time passes until a sweep comes, as in a process.
+      // A sweep comes, as in a process.
       clock.move(SWEPT_AFTER_MS);
       while ((await worker.sweep()) > 0) await worker.idle();
     },

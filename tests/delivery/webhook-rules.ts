@@ -9,12 +9,11 @@ import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from './new-delivery.ts';
 
-/** Encryption key of the vaults. */
 export const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export type WebhookRule = { readonly alertId: string; readonly brandId: string };
 
-/** Creates a workspace with a signing secret, and one rule per address, each on its own brand. */
+/** One rule per address, each on its own brand. */
 export const createWebhookRules = async (
   eventStore: EventStore,
   pool: Database,

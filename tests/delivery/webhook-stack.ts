@@ -4,11 +4,9 @@ import { newDelivery, type Rule } from './new-delivery.ts';
 import { type Behaviour, openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
-/** A delivery stack with receivers of webhooks and one worker that sends to them. */
 export type WebhookStack = DeliveryStack & {
   readonly receivers: Receivers;
   readonly sender: Worker;
-  /** Queues one webhook to a path with this behaviour and returns it. */
   queueTo(
     path: string,
     ...behaviours: readonly Behaviour[]

@@ -65,7 +65,7 @@ describe('a webhook that fails', () => {
       const row = await stack.row(id);
       expect(row).toMatchObject({ status: 'retrying', attempts: index + 1 });
       const waitMs = (row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime();
-      // The random source of this stack is at its maximum: a tenth is added.
+      // This random source is at its maximum and adds a tenth.
       expect(waitMs).toBeCloseTo(delayMs * 1.1, -1);
       stack.clock.move(waitMs - 2_001);
       await stack.sendDue(stack.sender);
@@ -155,7 +155,7 @@ describe('a webhook that fails', () => {
     await stack.sendDue(stack.sender);
     const row = await stack.row(id);
     expect(row).toMatchObject({ status: 'retrying', attempts: 2 });
-    // The delay is that of a first attempt in its round: five seconds, not the five minutes of a second failure.
+    // A first attempt in its round: five seconds, not the five minutes of a second failure.
     stack.clock.move((row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime());
     await stack.sendDue(stack.sender);
     const requests = stack.receivers.at('/replayed');
@@ -268,7 +268,7 @@ test('sends other deliveries when one cannot be parsed', async () => {
   expect(stack.receivers.at('/readable')).toHaveLength(1);
   expect(await stack.row(other.id)).toMatchObject({ status: 'delivered' });
   expect(await stack.row(unreadable.id)).toMatchObject({ status: 'queued', attempts: 0 });
-  // A worker that can parse it sends it once the lease has expired.
+  // A worker that can parse it sends it after the lease.
   await stack.pool.query(set, [unreadable.id, JSON.stringify(unreadable.delivery.target)]);
   stack.clock.move(CLAIM_LEASE_MS);
   await stack.sendDue(stack.sender);

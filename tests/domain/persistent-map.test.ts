@@ -50,7 +50,7 @@ test('PersistentMap restored from JSON behaves like the one that was encoded', (
 });
 
 test('PersistentMap distinguishes keys with equal hashes', () => {
-  // `Aa` and `BB` have the same hash, and so have all texts made of them.
+  // `Aa` and `BB` have the same hash, and so have all texts of them.
   const keys = Array.from({ length: 64 }, (_, number) =>
     Array.from({ length: 6 }, (_unused, bit) => ((number >> bit) & 1 ? 'Aa' : 'BB')).join(''),
   );

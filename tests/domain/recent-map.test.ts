@@ -10,7 +10,7 @@ const change = fc.record({ key, value: fc.option(fc.nat()), isRemoval: fc.boolea
 test('RecentMap holds the newest entries, and at most twice as many as it must', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 100 }), (changes) => {
-      // A Map keeps the order of insertion, so its last entries are the newest. Removed ones stay as `undefined`.
+      // Insertion order makes the last entries the newest. Removed ones stay as `undefined`.
       const all = new Map<string, number | null | undefined>();
       let map = RecentMap.empty<number | null>(KEPT);
       for (const { key: at, value, isRemoval } of changes) {

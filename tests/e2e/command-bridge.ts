@@ -1,10 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { HostedCommands } from '../ops/fixtures/hosted-commands.ts';
 
-/**
- * Shell function `ops`: runs an operator command in the process behind the bridge, with the words and the environment of the
- * shell, and returns its output and its exit code.
- */
+/** Runs in the process behind the bridge, with the words and environment of the shell. */
 export const OPS_FUNCTION = String.raw`ops() {
   local code bytes
   exec 3<>"/dev/tcp/127.0.0.1/$COMMAND_BRIDGE_PORT"
@@ -17,12 +14,12 @@ export const OPS_FUNCTION = String.raw`ops() {
 }
 `;
 
-/** Reads words and environment of a request; `null` while parts of it are missing. */
+/** `null` while parts are missing. */
 const parseRequest = (text: string) => {
   const [count = '', ...parts] = text.split('\0');
   const words = parts.slice(0, Number(count));
   const end = parts.indexOf('', words.length);
-  // The last part is what follows the last separator.
+  // The last part follows the last separator.
   if (words.length < Number(count) || end === -1 || end === parts.length - 1) return null;
   const environment = parts.slice(words.length, end).map((entry): [string, string] => {
     const at = entry.indexOf('=');
@@ -44,11 +41,11 @@ const serve = (socket: Socket, commands: HostedCommands): void => {
       (error: unknown) => void socket.end(`1 0\n${String(error)}`),
     );
   });
-  // A shell that is killed at its time limit leaves its request alone.
+  // A shell may be killed at its time limit.
   socket.on('error', () => undefined);
 };
 
-/** Opens a port on which shells run operator commands without a process for each. */
+/** Spares shells a process for each operator command. */
 export const openCommandBridge = async (
   commands: HostedCommands,
 ): Promise<AsyncDisposable & { readonly port: number }> => {

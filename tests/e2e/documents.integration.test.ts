@@ -17,7 +17,7 @@ import { allGone, StackProcess } from './local-stack-process.ts';
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');
 const CASE_LIMIT_MS = 300_000;
-/** Maximum ms of one example, also on a busy machine. The longest waits for a rebuild. */
+/** Also on a busy machine; the longest waits for a rebuild. */
 const EXAMPLE_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 10_000;
 
@@ -30,10 +30,7 @@ const ENDLESS = 'runs until Ctrl-C';
 const OWN_TEST = 'run by the tests of alert signatures';
 const SECOND_STORE = 'needs another event store; run by tests/ops/log';
 
-/**
- * Lines of the documents that are not run, each with its reason. A line is written without its comment. A line that is
- * itself a comment stands for the whole block that begins with it.
- */
+/** Each line without its comment; a line that is a comment stands for its whole block. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci && npm start': RUNS_ALL,
   'npm ci && npm test': RUNS_ALL,
@@ -92,7 +89,6 @@ type Example = {
   readonly lines: readonly string[];
 };
 
-/** Reads the fenced shell blocks of all documents. */
 const examples: readonly Example[] = readDocuments().flatMap(({ path, text }) =>
   [...text.matchAll(/^( *)```(?:sh|bash)\n([^]*?)^\1```$/gm)].map(({ index, 2: body = '' }) => ({
     path,
@@ -103,7 +99,6 @@ const examples: readonly Example[] = readDocuments().flatMap(({ path, text }) =>
 
 const keyOf = (line: string): string => (line.trim().startsWith('#') ? line.trim() : withoutComment(line));
 
-/** Returns the lines of an example that are run. */
 const scriptOf = ({ lines }: Example): string =>
   NOT_RUN[keyOf(lines[0] ?? '')] !== undefined && lines[0]?.startsWith('#')
     ? ''
@@ -116,7 +111,6 @@ test('every line that is not run is still in a document', () => {
   expect(Object.keys(NOT_RUN).filter((line) => !lines.has(line))).toEqual([]);
 });
 
-/** An ad as the library's website shows it, for the examples that import files. */
 const AD = {
   ad_archive_id: '7100000000000014',
   page_id: '400000000000011',
@@ -136,7 +130,7 @@ const CSV = `facebook_page_id,facebook_page_name,target_country,ad_library_id,ad
 400000000000011,Shop,IN,7100000000000014,2026-02-01,Warm feet,Shop now,https://shop.example/
 `;
 
-/** The brand of the example that reads a site and a shop. Without its own answers, the collector waits between requests. */
+/** Its own answers keep the collector from waiting between requests. */
 const SITE = {
   domain: 'shop.example',
   name: 'Shop',
@@ -147,16 +141,15 @@ const SITE = {
   products: ['sock'],
 };
 
-/** Each example reads a few rows, so that a small corpus without pictures shows the same as a large one. */
+/** A small corpus without pictures shows the same. */
 const SMALL_DEMO = { DEMO_BRANDS: '6', DEMO_ADS: '40', DEMO_DAYS: '8', MEDIA_ARCHIVE: 'off' };
 
 const SCRIPTS = Object.entries({ ...packageJson.scripts, ops: 'ops' }).map(
   ([name, script]) => `['${name}']='${script}'`,
 );
 /**
- * A refused HTTP request fails the example; by itself, curl exits 0. Scripts of package.json run without npm, which
- * takes longer to start than most commands; their first lines of output are npm's, unless it is silent. Operator commands
- * share one process. The tests of `ops` start processes of their own.
+ * curl alone exits 0 on a refusal. npm starts longer than most commands, and prints its own lines. Operator commands
+ * share one process.
  */
 const PRELUDE = `set -euo pipefail
 ${OPS_FUNCTION}curl() { command curl --fail-with-body "$@"; }
@@ -169,7 +162,7 @@ npm() {
   \${scripts[$script]} "$@"
 }
 `;
-/** Another master key, which has encrypted nothing: the example of rotation then has nothing to do. */
+/** It has encrypted nothing, so the example of rotation has nothing to do. */
 const SECOND_VAULT_KEY = Buffer.alloc(32, 1).toString('base64');
 
 describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
@@ -183,7 +176,7 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   const shell = (script: string, env = environment) =>
     run('bash', ['-c', `${PRELUDE}${script}`], { cwd: work, env, timeout: EXAMPLE_LIMIT_MS });
 
-  /** A working copy without data: links to the project's files, and the data folder of the stack. */
+  /** Links to the project's files, without data. */
   const createWorkingCopy = async (): Promise<void> => {
     work = await mkdtemp(join(tmpdir(), 'documents-'));
     resources.defer(() => rm(work, { recursive: true, force: true }));
@@ -263,7 +256,7 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
     expect(outcome).toBeNull();
   });
 
-  // Here and not with the other tests of `npm start`, because each ending of a stack costs the start of another one.
+  // Each ending of a stack costs the start of another one, so this test is here.
   test('the stack stops in order on Ctrl-C within ten seconds and leaves no process running', async () => {
     const processes = stack.processes();
     expect(processes.length).toBeGreaterThan(6);

@@ -12,10 +12,10 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 240_000;
 const END_LIMIT_MS = 60_000;
 const CURL_LIMIT_MS = 60_000;
-/** Start of the last line that `npm start` prints when everything runs. */
+/** Last line that `npm start` prints. */
 const READY = 'Ctrl-C stops everything in order';
 
-/** An `npm start` of a test, with its own data folder and unused ports. */
+/** Has its own data folder and unused ports. */
 export class StackProcess {
   readonly child: ChildProcess;
   readonly #folder: string;
@@ -54,7 +54,6 @@ export class StackProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Waits for the closing summary. */
   async waitUntilReady(): Promise<LocalStack> {
     await until('the stack is ready', START_LIMIT_MS, () => {
       if (this.hasEnded) throw new Error(`npm start ended:\n${this.#output}`);
@@ -65,7 +64,6 @@ export class StackProcess {
     return LocalStack.parse(JSON.parse(await readFile(join(this.#folder, 'local.json'), 'utf8')));
   }
 
-  /** Returns the exit code and the duration of the stop. */
   async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }> {
     const startedMs = Date.now();
     this.child.kill(signal);
@@ -73,7 +71,7 @@ export class StackProcess {
     return { code: this.child.exitCode, ms: Date.now() - startedMs };
   }
 
-  /** Returns the ids of all processes of this start, including its own. */
+  /** Includes its own. */
   processes(): number[] {
     const found = this.child.pid === undefined ? [] : [this.child.pid];
     const parents = parentsOfAll();
@@ -83,7 +81,7 @@ export class StackProcess {
     return found;
   }
 
-  /** Kills all processes of this start at once, and returns their ids. Some, such as sessions of Postgres, may have ended. */
+  /** Some, such as sessions of Postgres, may have ended. */
   killAll(): readonly number[] {
     const found = this.processes();
     for (const pid of found) {
@@ -96,7 +94,6 @@ export class StackProcess {
     return found;
   }
 
-  /** Runs the printed `curl` lines in a shell and returns their status codes and bodies. */
   async runCurlLines(): Promise<readonly { readonly status: number; readonly body: string }[]> {
     const lines = this.#output.split('\n').filter((line) => line.startsWith('curl '));
     return Promise.all(

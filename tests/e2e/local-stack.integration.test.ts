@@ -13,9 +13,9 @@ import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
 const CASE_LIMIT_MS = 360_000;
-/** Limit of waits whose duration is not asserted. On a busy machine, a process needs many seconds to start. */
+/** On a busy machine, a process needs many seconds to start. */
 const WAIT_LIMIT_MS = 60_000;
-/** Time after `kill -9` in which the servers detect that their clients have ended. */
+/** Servers detect lost clients within this time. */
 const LEAVE_LIMIT_MS = 15_000;
 
 /** The tests share one data folder and must run in this order. */
@@ -54,7 +54,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'local-stack-'));
-    // As root, PostgreSQL runs as another user, who needs access to this folder.
+    // As root, PostgreSQL runs as another user.
     await chmod(folder, 0o755);
   });
 
@@ -81,7 +81,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   test('has briefs with content for the weeks behind', async () => {
     const briefs = await vi.waitFor(async () => {
       const { data } = await ask(first, `/v1/workspaces/${first.workspace_id}/briefs`);
-      // Twenty days contain the ends of at least two weeks whose briefs are due.
+      // In twenty days at least two weeks end whose briefs are due.
       return (data as Brief[]).length >= 2 ? (data as Brief[]) : fail('no briefs yet');
     }, POLLED);
     for (const { changes, brands } of briefs.slice(0, 2)) {
@@ -185,7 +185,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
       );
     }, POLLED);
     expect(mail).toContain('To: owner@demo.example');
-    // The receiver has another port than at the first start, and the rules post to that.
+    // The rules post to the new port of the receiver.
     await vi.waitFor(async () => {
       const received = await webhooksOf(started.at(-1) as StackProcess);
       expect(received.filter(({ fault }) => fault !== null)).toEqual([]);
@@ -196,7 +196,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 
   test('shows pictures that load: files, posters and thumbnails of the brands', async () => {
     const ids = ((await ask(resumed, '/v1/brands?limit=100')).data as { id: string }[]).map(({ id }) => id);
-    // Files of ads that run now come last, because their addresses end last.
+    // Files of running ads have the last addresses.
     const thumbs = await vi.waitFor(async () => {
       const { data } = await ask(resumed, `/v1/brand-thumbs?brand_ids=${ids.join(',')}`);
       const found = (data as { thumbs: readonly { readonly image_url: string }[] }[]).flatMap(
@@ -230,7 +230,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(services).toHaveLength(4);
     await stack.end('SIGKILL');
     await until('the services have left', LEAVE_LIMIT_MS, () => allGone(services));
-    // The servers are still running; the next start or the reset finds and stops them.
+    // The next start or the reset stops the servers.
     const { stdout } = await run(
       process.execPath,
       [resolve(import.meta.dirname, '../../deploy/local/reset.ts')],
@@ -256,23 +256,22 @@ type Webhook = {
   readonly payload: { readonly items: readonly { readonly signal: string | null }[] } | null;
 };
 
-/** Returns what the printed receiver got, newest first. */
+/** Newest first. */
 const webhooksOf = async ({ output }: StackProcess): Promise<readonly Webhook[]> => {
   const [, url] = /Webhooks +(http\S+)/.exec(output) ?? [];
   const { deliveries } = (await (await fetch(`${url}/deliveries`)).json()) as { deliveries: Webhook[] };
   return deliveries;
 };
 
-/** The interval keeps within the request limit of the API key. */
+/** Within the request limit of the API key. */
 const POLLED = { timeout: WAIT_LIMIT_MS, interval: 500 } as const;
-/** Limit of waits for files that the archive copies, one after the other at low speed on a busy machine. */
+/** The archive copies one after the other. */
 const COPIED = { timeout: 150_000, interval: 1_000 } as const;
 
 const fail = (what: string): never => {
   throw new Error(what);
 };
 
-/** Returns the recorded process ids of a service. */
 const servicesOf = async (folder: string, name: string): Promise<number[]> => {
   const pid = Number(await readFile(join(folder, 'run', `${name}.pid`), 'utf8').catch(() => ''));
   return pid > 0 ? [pid] : [];

@@ -8,11 +8,11 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { startProcess } from '../stack/processes.ts';
 
-/** Two API processes on one event store and one database, as in production. */
+/** As in production. */
 const CLIENTS = Number(inheritedEnvironment()['TWO_APIS_CLIENTS'] ?? 20);
 const CLIENTS_OF_A_WORKSPACE = 5;
 const ROUNDS = 2;
-/** Maximum repetitions of a request after 503. */
+/** After 503. */
 const REPEATS_MAX = 5;
 const CASE_LIMIT_MS = 180_000;
 
@@ -50,7 +50,7 @@ const startApi = async (): Promise<Api> => {
       const reply = await fetch(`${url}${path}`, init);
       const { data } = (await reply.json()) as { data?: unknown };
       const position = reply.headers.get('x-read-position');
-      // On a busy machine a request may not be done in time. A client repeats it as the reply says.
+      // On a busy machine a request may be late; a client repeats it.
       if (reply.status !== 503 || again === REPEATS_MAX) return { status: reply.status, data, position };
       await pause(Number(reply.headers.get('retry-after')) * 1_000);
     }
@@ -71,7 +71,6 @@ afterAll(async () => {
 
 const otherThan = (api: Api): Api => (api === apis[0] ? apis[1] : apis[0]);
 
-/** Returns whether the tracked-brands list of an API contains the brand. */
 const shows = async (api: Api, key: Key, brandId: string, minPosition?: string): Promise<boolean> => {
   const path = `/v1/workspaces/${key.workspaceId}/tracked-brands?limit=100`;
   const asking = minPosition === undefined ? { key: key.text } : { key: key.text, minPosition };
@@ -80,7 +79,6 @@ const shows = async (api: Api, key: Key, brandId: string, minPosition?: string):
   return (data as { brand: { id: string } }[]).some(({ brand }) => brand.id === brandId);
 };
 
-/** Tracks and untracks brands that no other client of the workspace uses, and reads after each write. */
 const runClient = async (api: Api, key: Key, own: readonly CorpusBrand[]): Promise<readonly string[]> => {
   const missed: string[] = [];
   const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
@@ -138,21 +136,17 @@ describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
       expect(await me(here, fresh.api_key)).toBe(401);
       expect(await me(here, key.text)).toBe(200);
     };
-    // Each write waits seconds for the stopped projector, so both directions wait at the same time.
+    // Each write waits seconds for the stopped projector.
     await Promise.all([refuse(apis, keys[0]), refuse([apis[1], apis[0]], keys[1])]);
   });
 });
 
-/** Clients in the test of limits. */
 const CROWD = 20;
-/** Refusals in a row, and milliseconds between them, after which a client gives up. */
+/** Then a client gives up. */
 const REFUSALS_MAX = 6;
 const REFUSED_WAIT_MS = 250;
 
-/**
- * Sends requests of a crowd of clients to the APIs at these places, in turn, until all are refused. Returns the number of
- * answered requests by the minute that they were counted in.
- */
+/** Ends when all are refused. Returns answered requests by the minute that counted them. */
 const countAnswered = async (
   urls: readonly string[],
   places: readonly number[],
@@ -198,7 +192,7 @@ test('four API processes together answer the limit of a workspace, and one alone
     for (;;) {
       const minutes = [...(await countAnswered(urls, places, await stack.key({ plan }))).values()];
       for (const answered of minutes) expect(answered, `${limit} ${load}`).toBeLessThanOrEqual(1.1 * limit);
-      // The minute ended meanwhile: nothing says how much of the limit was left.
+      // A second minute says nothing about the limit.
       if (minutes.length > 1) continue;
       figures.push([`${limit} ${load}`, (minutes[0] ?? 0) / limit]);
       return;

@@ -31,7 +31,6 @@ const ALL: readonly z.ZodObject[] = [
   ProjectorSettings,
   WorkerSettings,
 ];
-/** Names of settings that may hold a secret. */
 const SOUNDS_SECRET = /SECRET|TOKEN|PASSWORD|KEY|HEADERS|^(?!API_BASE).*_URL/;
 
 describe('secret settings', () => {

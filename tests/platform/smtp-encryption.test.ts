@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#platform/clock.ts';
 import { encryptedSmtpUrl, openEmailChannel } from '#platform/channels/email.ts';
 
-/** Answers as a mail server that offers no TLS, and keeps what it receives. */
 const openPlainServer = async () => {
   const received: string[] = [];
   let isMail = false;
@@ -33,7 +32,7 @@ const openPlainServer = async () => {
   return { server, port: (server.address() as AddressInfo).port, received };
 };
 
-/** Sends a code through a mail server that leads to loopback under the name of another host. */
+/** The server is loopback under the name of another host. */
 const send = async (url: string, port: number): Promise<unknown> => {
   const transport = createTransport({
     url,
@@ -95,7 +94,7 @@ test('a mail server that sends its answer byte by byte without end is given up, 
   const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_DIR: '/nowhere', MAIL_FROM: 'a@ads.example' };
   using channel = openEmailChannel(settings, systemClock, 500);
   const mail = { to: 'b@shop.example', deliveryId: 'del_1' };
-  // More than the pool has connections: the others wait for one.
+  // More than connections of the pool.
   const messages = Array.from({ length: 6 }, () => channel.sendMessage(mail, { subject: 'Code', text: '1' }));
   for (const outcome of await Promise.all(messages))
     expect(outcome).toMatchObject({ delivered: false, failure: expect.stringMatching(/timeout|connection/) });

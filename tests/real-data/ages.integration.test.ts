@@ -13,10 +13,7 @@ import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
-/**
- * Imports an export of the official API long after most of its ads ended. Their ages are those of the dates in the
- * file: the day of the import plays no part (rule 12).
- */
+/** Rule 12: ages are those of the file. The day of the import plays no part. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const FILE = resolve(PROJECT, AD_DATA_DIR, 'epi/citizens-energizing-michigan-2022-11-14.csv.gz');
@@ -26,13 +23,12 @@ if (absent)
 
 const DAY_MS = 24 * 3_600_000;
 const SCANNED_AT = '2024-11-14T00:00:00Z';
-/** Value of the stop date in the file for ads that were running. */
+/** Stop date of running ads. */
 const NO_STOP = '999';
 
 type Row = { id: string; ad_delivery_start_time: string; ad_delivery_stop_time: string };
 type Ad = { id: string; status: string; days_active: number | null };
 
-/** Returns the days between the dates of each ended ad in the file, by ad id. */
 const daysInFile = (): ReadonlyMap<string, number> => {
   const rows = parse<Row>(gunzipSync(readFileSync(FILE)), { columns: true });
   return new Map(

@@ -27,14 +27,12 @@ import {
 } from './page-scans.ts';
 
 /**
- * Imports all files of real exports one by one in random orders. The corrected totals of every scan must be those of
- * the order of observation, every order must lead to the same state (rule 11), the figures of all replies must agree,
- * and a rebuild must yield the same tables. ANY_ORDER_RUNS=10 ANY_ORDER_RANKS=15000 is the long form.
+ * Rule 11: random orders must lead to the same state and replies, and a rebuild to the same tables. ANY_ORDER_RUNS=10
+ * ANY_ORDER_RANKS=15000 is the long form.
  */
 const { ANY_ORDER_RUNS, ANY_ORDER_RANKS, ANY_ORDER_SEED } = readSettings(
   z.object({
     ANY_ORDER_RUNS: z.coerce.number().int().default(1),
-    /** Rows of the rank list that are imported. */
     ANY_ORDER_RANKS: z.coerce.number().int().default(300),
     ANY_ORDER_SEED: z.coerce.number().int().default(1),
   }),
@@ -44,7 +42,6 @@ const CHECKED_AT = '2026-06-15T00:00:00.000Z';
 
 type Import = { readonly path: string; readonly options: ReadOptions };
 
-/** Returns every file that has observations, with the options that it needs. */
 const allImports = async (scratch: string): Promise<Import[]> => {
   const mapping = await loadPageScanMapping();
   const pageScans = globSync('supernova/*.csv.gz', { cwd: folder }).toSorted();
@@ -76,7 +73,6 @@ const allImports = async (scratch: string): Promise<Import[]> => {
   ];
 };
 
-/** Returns the totals of each scan of a brand by its time, as corrected. */
 const totalsOf = async (
   read: (stream: string) => AsyncIterable<AdLibraryEvent>,
   domain: string,

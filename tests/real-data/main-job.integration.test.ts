@@ -23,11 +23,7 @@ import {
   PAGE_SCAN_OPTIONS,
 } from './page-scans.ts';
 
-/**
- * Imports real exports, twice, and compares the REST replies with counts from the files. The counts use only the sets of ad
- * ids in the files: no readers or rules of this service. The page scans and one other export go through the command line, all
- * else through the functions that it calls.
- */
+/** Counts use only ad ids of the files, no readers or rules of this service. Some files go through the command line. */
 const RADAR_DAYS = 365;
 
 describe.skipIf(absent)('imported real exports', () => {
@@ -37,7 +33,6 @@ describe.skipIf(absent)('imported real exports', () => {
 
   const pageScans = globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file));
 
-  /** Imports page scans and the first of the other exports, each in a process. */
   const importByCommand = async (): Promise<readonly { code: number; output: string }[]> => {
     const [{ file, brand, scannedAt }] = OTHER_EXPORTS;
     const other = [join(folder, file), '--brand', brand, '--scanned-at', scannedAt];
@@ -47,7 +42,6 @@ describe.skipIf(absent)('imported real exports', () => {
     ];
   };
 
-  /** Imports files in this process. Throws when a server fails. */
   const importHere = async (
     imports: readonly { readonly files: readonly string[]; readonly options: ReadOptions }[],
   ): Promise<void> => {

@@ -13,12 +13,9 @@ import { untilPassed } from '../stack/read-models.ts';
 import { faultsAtEnd } from '../stack/verify-read-models.ts';
 import { absent, folder, loadPageScanMapping } from './page-scans.ts';
 
-/**
- * Leakage, copy reuse, hubs and networks on real exports, compared with counts from the files. The counts cover the ads
- * that still run after the last scan, by page, brand and copy. They use no readers or rules of this service.
- */
+/** Counts cover ads that run after the last scan, and use no readers or rules of this service. */
 const HOUR_MS = 3_600_000;
-/** A brand without files of its own. One page of the other brands runs ads that lead to its domain. */
+/** Has no files; a page of the other brands leads to its domain. */
 const SECOND_BRAND = 'codeway.co';
 const SEARCH = { file: 'web-html-shoyebop/search_results_connection.json.gz', domain: 'perfumes.example' };
 
@@ -42,7 +39,7 @@ type Ad = {
 
 const gunzipped = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
 
-/** Page elements that the older export program wrote into the copy. */
+/** The older export program wrote these into the copy. */
 const NOISE = /^(\d+:\d{2} \/ \d+:\d{2}|Low impression count|Sorry, we're having trouble.*)$/gm;
 const wordsOf = (text: string): string =>
   text.includes('{{')
@@ -87,7 +84,7 @@ const countFromFiles = (): readonly Ad[] => {
       }
       for (const [id, ad] of ads) {
         if (shown.has(id) || ad.state === 'stopped' || ad.page === '' || !pages.has(ad.page)) continue;
-        // A scan of one country does not prove the absence of an ad that was observed in other countries.
+        // One country does not prove an ad of others absent.
         if (!countries.has('ALL') && !ad.countries.isSubsetOf(countries)) continue;
         if (ad.state === 'seen') Object.assign(ad, { state: 'missing', since: at });
         else if (at - ad.since >= 20 * HOUR_MS) ad.state = 'stopped';
@@ -98,7 +95,7 @@ const countFromFiles = (): readonly Ad[] => {
   return all.filter(({ state }) => state !== 'stopped');
 };
 
-/** Returns the number of items per key, in descending order. Equal numbers are sorted by key. */
+/** Descending; equal numbers by key. */
 const ranked = <T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, number])[] =>
   [...Map.groupBy(items, key)]
     .map(([name, of]) => [name, of.length] as const)
@@ -108,11 +105,10 @@ describe.skipIf(absent)('networks on real exports', () => {
   let stack: ApiStack;
   let get: (path: string) => Promise<never>;
   let live: readonly Ad[];
-  /** Page id of the largest page of each brand in the files. */
   let official: ReadonlyMap<string, string>;
   const scratch = mkdtempSync(join(tmpdir(), 'network-'));
 
-  /** Imports files. No record may be refused. */
+  /** No record may be refused. */
   const ingest = async (files: readonly string[], options: ReadOptions): Promise<void> => {
     const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
     await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 
-/** Page scans of real exports: their import with the command line, and counts that use only the ad ids in the files. */
+/** Counts use only the ad ids in the files. */
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
@@ -35,7 +35,6 @@ export type Counts = {
 };
 type Row = { ad_library_id: string; facebook_page_id: string; ad_start_date: string };
 
-/** Returns the files of a brand's scans in the order of the times in their names (India time). */
 export const scansOf = (group: string) =>
   globSync(`supernova/fb-ads-${group}-2*.csv.gz`, { cwd: folder })
     .map((file) => {
@@ -44,7 +43,7 @@ export const scansOf = (group: string) =>
     })
     .toSorted((a, b) => a.at - b.at);
 
-/** Counts a brand's changes per scan from the sets of ad ids in its files. The keys are scan times. */
+/** By scan time. */
 export const countFromFiles = (group: string): Map<string, Counts> => {
   const ads = new Map<
     string,
@@ -90,7 +89,7 @@ export const BRANDS = [
   { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
 ] as const;
 
-/** An export of other shapes, and what its file does not say. Exports that name no brand get an example one. */
+/** Exports that name no brand get an example one. */
 type OtherExport = {
   readonly file: string;
   readonly brand: string;
@@ -135,7 +134,6 @@ export const OTHER_EXPORTS: readonly [OtherExport, ...OtherExport[]] = [
   },
 ];
 
-/** Options with which page scans are imported. */
 export const PAGE_SCAN_OPTIONS: readonly string[] = [
   '--mapping',
   'services/ingest/mappings/competitor-page-scan.json',
@@ -145,7 +143,7 @@ export const PAGE_SCAN_OPTIONS: readonly string[] = [
 const [, MAPPING = '', , BRANDS_FILE = ''] = PAGE_SCAN_OPTIONS;
 export const loadPageScanMapping = () => loadMapping(join(PROJECT, MAPPING), BRANDS_FILE);
 
-/** Runs the import command. `scratch`: folder for refused records. Returns its exit code and output. */
+/** `scratch`: folder for refused records. */
 export const importFiles = async (
   args: readonly string[],
   scratch: string,

@@ -9,10 +9,7 @@ import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
 
-/**
- * Reads every ad file in a folder of real exports. Compares the ad ids with an independent extraction from the same
- * bytes. The files may not be copied into the repository, so the folder is outside of it (`AD_DATA_DIR`).
- */
+/** Compares ad ids with an independent extraction. `AD_DATA_DIR` is outside, because the files may not be copied. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const folder = resolve(PROJECT, AD_DATA_DIR);
@@ -23,11 +20,11 @@ if (absent)
 const files = absent ? [] : globSync('**/*.{csv,json}.gz', { cwd: folder }).toSorted();
 const textOf = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
 
-/** Extracts ad ids with a pattern that matches every spelling of the id member in these files. */
+/** Every spelling of the id member in these files. */
 const idsInJson = (text: string): Set<string> =>
   new Set([...text.matchAll(/"(?:ad_archive_id|adArchiveI[dD])"\s*:\s*"?(\d+)/g)].map(([, id]) => id ?? ''));
 
-/** Extracts ad ids from CSV by splitting on quotes: separators between two quotes do not count. */
+/** Separators between two quotes do not count. */
 const idsInCsv = (text: string): Set<string> => {
   const rows = text
     .replace(/^\uFEFF/, '')
@@ -47,7 +44,7 @@ const isAdFile = (file: string): boolean => {
   return file.endsWith('.csv.gz') ? isAdCsv(text) : idsInJson(text).size > 0;
 };
 const adFiles = files.filter(isAdFile);
-/** Files without ads that other tests read: `side-files.integration.test.ts`, `storefronts.integration.test.ts`. */
+/** Other tests read these: `side-files.integration.test.ts`, `storefronts.integration.test.ts`. */
 const SIDE_FILES = /^rank\/|^shopify\/.*(products|blackout)/;
 const otherFiles = files.filter((file) => !adFiles.includes(file) && !SIDE_FILES.test(file));
 

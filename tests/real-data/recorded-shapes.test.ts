@@ -13,7 +13,6 @@ import { shopifyProductOf } from '#domain/shapes/shopify-product.ts';
 import { readSettings } from '#platform/settings.ts';
 import { readArchiveAnswer } from '#services/collector/ads-archive/archive-answer.ts';
 
-/** The pure maps of the collector on recorded answers of the library API and of a shop. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const folder = resolve(PROJECT, AD_DATA_DIR);
@@ -23,7 +22,7 @@ if (absent)
     `tests of recorded shapes are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
   );
 
-/** Words of fields that are never read: money, people, and addresses with a token. */
+/** Money, people, and addresses with a token. */
 const NEVER_READ = /spend|impressions|currency|reach|snapshot|access_token|funding/i;
 const SCOPE = { isActive: true, scannedOn: '2022-11-14' };
 
@@ -47,7 +46,7 @@ describe.skipIf(absent)('recorded answers', () => {
     expect(usageOf(headers)).toMatchObject({ percent: 0 });
     const [recorded = {}] = body.data;
     const pageIds = [String(recorded['page_id'])];
-    // The request of the recording did not ask for the id.
+    // The recorded request did not ask for the id.
     expect(libraryAdOf(recorded, { ...SCOPE, pageIds })).toEqual({ refused: 'an ad has no id' });
     const mapped = libraryAdOf({ ...recorded, id: '2487345651520779' }, { ...SCOPE, pageIds });
     expect(mapped).toMatchObject({
@@ -70,7 +69,6 @@ describe.skipIf(absent)('recorded answers', () => {
       const mapped = libraryAdOf(value, { ...SCOPE, pageIds: [pageId] });
       if ('refused' in mapped) throw new Error(mapped.refused);
       expect(ObservedAd.safeParse(mapped.ad).success).toBe(true);
-      // A blank text is unknown.
       expect(mapped.ad).toMatchObject({ ad_id: row['id'], body: body?.trim() || null, link_url: null });
       expect(Object.keys(mapped.ad).join()).not.toMatch(NEVER_READ);
     }

@@ -16,10 +16,7 @@ import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
 import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
-/**
- * Imports a published product taxonomy and published rank lists, and compares the REST replies with an independent
- * split of the same bytes. The files are outside of the repository (`AD_DATA_DIR`).
- */
+/** An independent split of the same bytes gives the expected replies. Files are in `AD_DATA_DIR`. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const folder = resolve(PROJECT, AD_DATA_DIR);
@@ -33,7 +30,7 @@ if (absent)
   );
 
 const FETCHED_AT = '2026-03-02T08:00:00.000Z';
-/** Number of ranks to import. A few hundred of 15,000 test the path through the log as well. */
+/** Tests the path through the log as well as 15,000 ranks. */
 const RANKS_INGESTED = 300;
 
 const linesOf = (file: string): string[] =>
@@ -43,10 +40,9 @@ const ranksIn = (): string[][] =>
   linesOf(RANKS)
     .slice(1)
     .map((line) => line.split(','));
-/** Returns false for the few rows of the list that have only a top-level domain, such as `.com`. */
+/** Some rows have only a top-level domain, such as `.com`. */
 const namesHost = ([, , domain = '']: readonly string[]): boolean => !domain.startsWith('.');
 
-/** Splits the taxonomy lines into paths of at most three levels. */
 const pathsIn = (): string[][] =>
   linesOf(TAXONOMY)
     .slice(1)

@@ -17,15 +17,12 @@ import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
 import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
-/**
- * Imports published shop catalogues, and compares the REST replies with the same files. The files are outside of the
- * repository (`AD_DATA_DIR`).
- */
+/** The same files give the expected replies. They are in `AD_DATA_DIR`. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const folder = resolve(PROJECT, AD_DATA_DIR, 'shopify');
 const CATALOGUE = join(folder, 'kiidskingdom-products-page1.json.gz');
-/** One collection of a shop: an empty response, and the forty products twenty minutes later. */
+/** Empty, and the forty products twenty minutes later. */
 const EMPTY = join(folder, 'spacire-blackout-curtains-20250916T1403Z.json.gz');
 const FORTY = join(folder, 'spacire-blackout-curtains-20250916T1423Z.json.gz');
 const absent = ![CATALOGUE, EMPTY, FORTY].every((file) => existsSync(file));
@@ -50,7 +47,6 @@ type Published = {
 const publishedIn = (file: string): readonly Published[] =>
   (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as { products: Published[] }).products;
 
-/** A product in a REST reply, with the fields that the catalogue page has. */
 type Shown = {
   readonly product_id: string;
   readonly title: string;
@@ -171,7 +167,7 @@ describe.skipIf(absent)('real storefronts', () => {
       latest_scan: { complete: false, products_seen: 0 },
     });
     await ingest(FORTY, 'spacire.com', '2025-09-16T14:23:00.000Z');
-    // One of its 40 products is active, but not published (`published_at` is null), so it is left out.
+    // One of 40 products is active but not published (`published_at` is null).
     const visible = publishedIn(FORTY).filter((product) => product.published_at !== null);
     const published = byId(visible.map(asShown));
     expect(published.size).toBe(39);

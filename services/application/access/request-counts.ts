@@ -13,7 +13,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1_000;
 const TELL_EVERY_MS = 250;
-/** Of four processes each may allow this part before it tells and hears: 1.09 × the limit in all, also in a burst. */
+/** A process allows this part of a limit before it exchanges counts: four processes allow 1.09 × the limit in all. */
 const UNHEARD_PART = 1 / 80;
 /** Milliseconds for which a request waits until the others are heard, and for which none waits after one has waited in vain. */
 const HEARING_MS = 100;

@@ -22,7 +22,7 @@ export type HttpServerOptions = {
   readonly bodyMaxBytes: number;
   readonly pathParameterMaxLength: number;
   readonly requestTimeoutMs: number;
-  /** Of a connection with a request in progress; a minute when absent. */
+  /** Closes a silent connection with a request in progress; a minute when absent. */
   readonly clientSilenceMs?: number;
   /** Addresses or ranges whose `x-forwarded-for` counts; none when absent. */
   readonly trustedProxies?: readonly string[];

@@ -65,7 +65,7 @@ export const passOnceMet = (check: Check): Check => {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Passes once the tables were built, whatever their lag. */
+/** Passes once the tables were built. Does not check their lag. */
 export const checkReadModelsBuilt =
   (pool: Database, names: readonly string[]): Check =>
   async () => {

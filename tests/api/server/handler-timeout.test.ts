@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 
-/** Why writes have a time of their own: `services/decisions/0014-time-of-reads-and-writes.md`. */
+/** Source: `services/decisions/0014-time-of-reads-and-writes.md`. */
 
 const TIMEOUT_MS = 50;
 
@@ -17,7 +17,7 @@ test('the handler timeout of Fastify ends with the body of a request', async () 
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const write = fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
   expect((await fetch(url)).status).toBe(503);
-  // The time of the write is over, too, and its signal was aborted before.
+  // The time of the write is over, too.
   finish.resolve('done');
   expect((await write).status).toBe(200);
   expect(aborted).toEqual([true]);

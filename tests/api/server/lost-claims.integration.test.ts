@@ -9,11 +9,9 @@ import {
 import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-/** Claims of idempotency keys whose answer is lost, and claims that another request takes over. */
+/** The answer to a claim is lost, or another request takes it over. */
 
-/** Options of `expect.poll`. */
 const WAIT = { timeout: 30_000, interval: 20 } as const;
-/** Name of the connections through the proxy. */
 const THROUGH = 'through the proxy';
 const CONNECTION_LOST = /ECONNRESET|Connection terminated/;
 
@@ -63,19 +61,17 @@ const rowsOf = async (key: string) =>
     )
   ).rows;
 
-/** Lets the lease of a claim end. */
 const endLease = (key: string): Promise<unknown> =>
   direct.query(`update access.idempotency i set taken_at = now() - interval '1 hour' where key = $1`, [key]);
 
-/** Claims a key, and loses the answer of the server. */
 const loseAnswer = async (key: string): Promise<void> => {
-  // Ends after what the store does at its start: the next answer is that to the claim.
+  // Waits for the store's start: the next answer is that to the claim.
   await pool.query('select 1');
   proxy.reset(true);
   await expect(store.claim(requestOf(key))).rejects.toThrow(CONNECTION_LOST);
 };
 
-/** Number of connections through the proxy on which a statement waits for a lock, or whose last statement has ended. */
+/** Through the proxy. */
 const statements = async (begin: string, state: 'waits' | 'has ended'): Promise<number> => {
   const { rows } = await direct.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity

@@ -4,7 +4,6 @@ import type { Log } from '#platform/logger.ts';
 import { ReadsBusy } from '#platform/postgres/read-database.ts';
 import { sendError } from '#services/api/server/send-error.ts';
 
-/** Sends an error as the reply to each of several requests. Returns the statuses, and what was logged. */
 const replyWith = async (thrown: Error, requests: number) => {
   const logged: string[] = [];
   const note = (_: object, message: string): void => void logged.push(message);

@@ -12,7 +12,7 @@ const ROW = {
   plan: 'free',
 };
 
-/** A database stub: the test resolves or rejects each query by hand. */
+/** The test resolves or rejects each query by hand. */
 const createDatabase = () => {
   const queries: { hashes: unknown; resolve(rows: readonly object[]): void; fail(): void }[] = [];
   const query = ({ values: [hashes] }: ReadQuery) =>
@@ -126,7 +126,6 @@ describe('key lease cache', () => {
     queries.at(-1)?.resolve(['young', 'used'].map((sha256) => ({ ...ROW, sha256 })));
     await new Promise(setImmediate);
     expect(callers.find('young')).toMatchObject({ keyId: 'key_1' });
-    // The lease of `young` was renewed just now, so only `hash` is due.
     expect(callers.find('hash')).toMatchObject({ keyId: 'key_1' });
     expect(queries.at(-1)?.hashes).toEqual(['hash']);
     queries.at(-1)?.resolve([]);

@@ -23,7 +23,7 @@ import {
 } from '#services/ops/workspaces/operations.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 
-/** Reads may come from a node that follows the leader, and so not show yet what was just appended. */
+/** Reads may come from a node that follows the leader and lacks recent appends. */
 
 const PATIENCE_MS = 30_000;
 const actor = { kind: 'service', id: 'tests' } as const;
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** An event store whose first `count` reads of each stream lack the last event. */
+/** The first `count` reads of each stream lack the last event. */
 const laggingStore = (count: number): EventStore => {
   const reads = new Map<string, number>();
   return {
@@ -87,7 +87,7 @@ const createOwner = async (): Promise<Owner> => {
   return { workspaceId, memberId, keyId, text };
 };
 
-/** Returns the caller of a key as a process sees it that has not cached it. */
+/** Reads past the cache of a process. */
 const callerOf = async ({ text }: Owner): Promise<Caller | null> =>
   createKeyLeaseCache(db).find(sha256Of(text));
 

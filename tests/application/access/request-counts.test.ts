@@ -10,14 +10,13 @@ import {
 import { runs } from '../../property-seed.ts';
 import { createSimulatedNats, type Travel } from './simulated-nats.ts';
 
-/** Takes a request as the API does, after the others were heard. */
 const takeHeard = async (counts: RequestCounts, limit: number): Promise<boolean> => {
   for (let hearing = counts.hearing('caller', limit); hearing; hearing = counts.hearing('caller', limit))
     await hearing;
   return counts.take('caller', limit).allowed;
 };
 
-/** Timers and clock are simulated: a minute takes no time. */
+/** A minute takes no time. */
 const START = '2026-11-20T09:00:10.000Z';
 const PROCESSES = 4;
 const clock = { now: () => new Date() };
@@ -167,14 +166,12 @@ describe('requests without a valid key', () => {
   const open = () => {
     const counts = createRequestCounts(clock);
     const refused = createRefusedRequests(counts, 'api', PER_MINUTE);
-    /** Sends a request that is refused. Returns whether its address had used up the limit. */
     const isLimited = (address: string, keyText?: string): boolean => {
       const entered = refused.enter(address, keyText);
       if (entered !== null && typeof entered !== 'string') return true;
       refused.refuse(address, keyText, entered);
       return false;
     };
-    /** Sends a request with a valid key. Returns whether it passes. */
     const passes = (address: string, keyText: string): boolean => {
       const entered = refused.enter(address, keyText);
       if (entered !== null && typeof entered !== 'string') return false;

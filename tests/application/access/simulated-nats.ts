@@ -1,9 +1,9 @@
 import type { NatsConnection } from 'nats';
 
-/** Returns the milliseconds until a message arrives, one for each copy of it, or `null` when it is lost. */
+/** One time for each copy; `null`: lost. */
 export type Travel = (subject: string) => number | readonly number[] | null;
 
-/** A core NATS server without a network: each message arrives after the time that `travel` returns, or never. */
+/** Each message arrives after the time that `travel` returns, or never. */
 export const createSimulatedNats = (travel: Travel = () => 1, flushMs = 5) => {
   const subscribers = new Map<string, Set<(text: string) => void>>();
   const sent: string[] = [];
@@ -17,7 +17,6 @@ export const createSimulatedNats = (travel: Travel = () => 1, flushMs = 5) => {
   let isSilent = false;
   const connection = {
     isClosed: () => false,
-    /** Resolves when all messages that were sent before have arrived. */
     flush: () =>
       isSilent
         ? new Promise<void>(() => undefined)
@@ -39,7 +38,6 @@ export const createSimulatedNats = (travel: Travel = () => 1, flushMs = 5) => {
     silence: () => {
       isSilent = true;
     },
-    /** Subjects of the messages so far. */
     sent,
     subjects: (): readonly string[] => [...subscribers.keys()],
   };

@@ -13,7 +13,7 @@ type Counted = Event<'Counted', { readonly by: number }>;
 const counter: Decider<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by };
 const counted = (by: number): Counted => ({ type: 'Counted', data: { by } });
 
-/** A log of streams in memory that counts reads, and where another writer can append before the next append. */
+/** Counts reads. Another writer can append before the next append. */
 const createLog = () => {
   const streams = new Map<string, Counted[]>();
   const log = { reads: 0, rival: [] as Counted[], streams };
@@ -127,10 +127,10 @@ describe('a command', () => {
     await execute(() => [counted(2)], { isShared: true });
     log.reads = 0;
     await execute(() => [counted(1)], { isShared: true, mayRepeat: true });
-    // It looks for an earlier attempt, and loads the state.
+    // One read looks for an earlier attempt, one loads the state.
     expect(log.reads).toBe(2);
     log.reads = 0;
-    // The cache still holds the state before, so the next command finds it stale and reads.
+    // The cached state is stale, so the next command reads.
     await execute(() => [counted(1)], { isShared: true });
     expect(log.reads).toBe(1);
   });

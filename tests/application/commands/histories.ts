@@ -13,16 +13,14 @@ import { tracking } from '#domain/workspace/tracked-brands.ts';
 import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 
-/** Histories of every decider with snapshots, from numbers. Numbers that follow a fixed rule give a fixed history. */
+/** Fixed numbers give a fixed history. */
 
 const ID_COUNT = 90;
 const DAY_MS = 86_400_000;
 
-/** Creates events from three numbers: the kind of the event, an id and another value. */
 type Draw = readonly [kind: number, id: number, value: number];
 type History = {
   readonly decider: Decider<unknown, Event>;
-  /** Event types in turn, each with its data. */
   readonly events: readonly ((id: number, value: number) => Event)[];
 };
 
@@ -172,7 +170,7 @@ const eventOf = ({ events }: History, [kind, id, value]: Draw): Event => {
   return create(id % ID_COUNT, value);
 };
 
-/** Draws a history, with more first events than others, so that states grow. */
+/** More first events than others, so that states grow. */
 export const historyArbitrary = (of: History): fc.Arbitrary<readonly Event[]> =>
   fc
     .array(
@@ -185,7 +183,7 @@ export const historyArbitrary = (of: History): fc.Arbitrary<readonly Event[]> =>
     )
     .map((draws) => draws.map((draw) => eventOf(of, draw)));
 
-/** Returns a history that is the same in every run. */
+/** The same in every run. */
 export const fixedHistory = (of: History): readonly Event[] =>
   Array.from({ length: 120 }, (_, index) =>
     eventOf(of, [index % 3 === 0 ? index / 3 : 0, (index * 37) % ID_COUNT, index]),

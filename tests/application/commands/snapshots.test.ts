@@ -15,7 +15,6 @@ import { fixedHistory, HISTORIES, historyArbitrary } from './histories.ts';
 const STREAM = 'tracking-ws_1';
 const LENGTH = 1_000;
 
-/** A log with one stream, in memory. It counts the events that are read. */
 const openLog = (events: readonly Event[]) => {
   const log = { events: recorded(events.map((event) => ({ stream: STREAM, event }))), read: 0 };
   const read = async function* <E extends Event>(_: string, after = -1n): AsyncGenerator<RecordedEvent<E>> {
@@ -44,7 +43,6 @@ const openLog = (events: readonly Event[]) => {
   return { log, eventStore };
 };
 
-/** A table of snapshots in memory. */
 const openTable = () => {
   const rows = new Map<string, Snapshot>();
   const table: SnapshotTable = {
@@ -65,7 +63,6 @@ const brands = (count: number): Event[] =>
     data: { workspace_id: 'ws_1', brand_id: `b${index % 50}`, cadence: 'daily', tracked_at: `${index}` },
   }));
 
-/** Opens a log of `LENGTH` events and stores its snapshot by a first load. */
 const openWithSnapshot = async () => {
   const { log, eventStore } = openLog(brands(LENGTH));
   const { rows, table } = openTable();
@@ -101,8 +98,8 @@ describe('snapshots of every decider', () => {
   );
 
   /**
-   * Digests of the encoded state after a fixed history. When one differs, the state or `evolve` of the decider changed: raise
-   * `version` of its snapshots, so that stored ones are ignored, and write down the new digest.
+   * When a digest differs, state or `evolve` changed: raise `version` of its snapshots, so that stored ones are
+   * ignored.
    */
   const DIGESTS: Readonly<Record<string, readonly [version: number, digest: string]>> = {
     apiKeys: [3, 'b5286f32d86bb293'],
@@ -130,7 +127,7 @@ describe('withSnapshots', () => {
   test('loads a long stream from its snapshot, and reads few events', async () => {
     const { log, open, expected } = await openWithSnapshot();
     expect(await open().load(STREAM, tracking)).toEqual(expected);
-    // The event of the snapshot, which proves that it belongs to this log.
+    // The event of the snapshot proves that it belongs to this log.
     expect(log.read).toBe(1);
   });
 

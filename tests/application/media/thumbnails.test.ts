@@ -13,7 +13,6 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'gif';
 
-/** Draws a picture of smooth waves. Another `seed` gives another picture. */
 const drawing = (seed: number, width: number, height: number): Sharp => {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y += 1) {
@@ -30,7 +29,6 @@ const drawing = (seed: number, width: number, height: number): Sharp => {
 const picture = (format: Format, width = 640, height = 400): Promise<Buffer> =>
   drawing(1, width, height).toFormat(format, { effort: 1 }).toBuffer();
 
-/** A PNG of a few bytes whose header names a size. */
 const hugePng = (width: number, height: number): Buffer => {
   const header = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
   const fields = Buffer.alloc(17);
@@ -149,7 +147,6 @@ describe('perceptualHashOf', () => {
 });
 
 describe('thumbnailOf', () => {
-  /** Keeps files in memory, and counts reads and writes by key. */
   const memoryStore = (): {
     store: ObjectStore;
     files: Map<string, Buffer>;

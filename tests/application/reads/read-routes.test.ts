@@ -5,7 +5,6 @@ import { ReadsBusy, readDatabaseUrls } from '#platform/postgres/read-database.ts
 import { createReadRoutes, LATE_MS, type ReadRoutes } from '#application/reads/read-routes.ts';
 import { runs } from '../../property-seed.ts';
 
-/** A database that shows a position of the log, or fails. */
 type Server = { position: number; failure: Error | null };
 
 const serverAt = (position: number): Server => ({ position, failure: null });
@@ -30,7 +29,7 @@ const createRoutes = (primary: Server, standby: Server, clock: { now: number }):
     compareMs: null,
   });
 
-/** Routes over a standby at position 0 and a primary at 10. */
+/** The standby is at position 0, the primary at 10. */
 const open = (position = 10) => {
   const clock = { now: 1_000 };
   const primary = serverAt(10);

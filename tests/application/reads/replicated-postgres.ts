@@ -7,23 +7,18 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { killOn } from '#tests/stack/killable-servers.ts';
 import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts';
 
-/** A primary with a streaming standby, for tests of reads from standbys and of failovers. */
-
 /** A standby must allow at least as many connections and senders as its primary. */
 const REPLICATING = { wal_level: 'replica', max_wal_senders: '4', shared_buffers: '64MB' };
 
 export type ReplicatedPostgres = AsyncDisposable & {
   readonly primary: LocalPostgres;
   readonly standby: LocalPostgres;
-  /** Starts the standby again on its port, after `standby.stop()`. */
   startStandby(): Promise<void>;
-  /** Makes each commit wait until the standby has it, so that a failover loses nothing that was acknowledged. */
+  /** A failover then loses nothing that was acknowledged. */
   commitOnBoth(): Promise<void>;
-  /** Kills the primary with SIGKILL, and makes the standby the primary. */
   failOver(): Promise<void>;
 };
 
-/** Seconds that a promotion may take. */
 const PROMOTION_SECONDS = 60;
 
 const runOn = async (url: string, ...statements: readonly string[]): Promise<void> => {
@@ -40,10 +35,7 @@ const primaryConnection = (primaryUrl: string): string => {
   return `host=${hostname} port=${port} user=${username} password=${password}`;
 };
 
-/**
- * Starts both servers. The standby begins as a copy of the primary while that is stopped. `lateMs`: milliseconds by which the standby
- * shows each commit later.
- */
+/** The standby is a copy of the stopped primary. `lateMs`: delay of each commit on the standby. */
 export const startReplicatedPostgres = async ({ lateMs = 0 } = {}): Promise<ReplicatedPostgres> => {
   const resources = new AsyncDisposableStack();
   const home = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));

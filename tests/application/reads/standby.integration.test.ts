@@ -12,9 +12,9 @@ import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixture
 import { judge } from '#tests/trials/judge.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
 
-/** A real streaming standby whose replay is paused, which stops, and which comes back. `npm run trials` tries more pairs. */
+/** `npm run trials` tries more pairs. */
 
-/** Pairs of the short form, which plays two faults of the network only. */
+/** The short form plays two faults of the network only. */
 const PAIRS_SHORT = 30;
 const { REPLICA_PAIRS: pairs, REPLICA_REVOCATIONS: revocations } = readSettings(
   z.object({
@@ -22,13 +22,12 @@ const { REPLICA_PAIRS: pairs, REPLICA_REVOCATIONS: revocations } = readSettings(
     REPLICA_REVOCATIONS: z.coerce.number().default(5),
   }),
 );
-/** Milliseconds that the standby may take to be used again, however busy the machine is. */
+/** However busy the machine is. */
 const PATIENCE_MS = 60_000;
 const LIMIT_MS = 3_600_000;
-/** Callers at the same time, each with a key of its own: one alone would take a quarter of an hour for the long form. */
+/** One alone would take a quarter of an hour for the long form. */
 const CALLERS = 8;
 const DATABASE = 'ad_intelligence';
-/** Reads at the same time, and how often they are sent. */
 const READS = 50;
 const ROUNDS = 4;
 
@@ -41,7 +40,6 @@ let standbyPool: ReturnType<typeof openPool>;
 let standbyReads: ReadDatabase;
 const resources = new AsyncDisposableStack();
 
-/** A database that counts the reads it answered. */
 const counted = (db: ReadDatabase): ReadDatabase => ({
   query: async (statement) => {
     const rows = await db.query<never>(statement);
@@ -61,13 +59,13 @@ const resumedState = async (): Promise<string | undefined> => {
   return rows[0]?.state;
 };
 
-/** Resumes the replay, which may cancel this very statement: after a long pause no statement delays changes that conflict. */
+/** May cancel this very statement: after a long pause no statement delays changes that conflict. */
 const resumeReplay = async (): Promise<void> => {
   await expect.poll(resumedState, { timeout: PATIENCE_MS }).toBe('not paused');
 };
 
 const isBrandReadFromStandby = async (key: { text: string }): Promise<boolean> => {
-  // The standby is asked for its position four times a second, so several reads tell more than one.
+  // The standby's position is read four times a second, so one read does not tell.
   const [before, reads] = [readsOfStandby, 20];
   for (let read = 0; read < reads; read += 1) {
     expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
@@ -129,7 +127,7 @@ test('many reads at once all succeed while the standby takes 200 ms for each ans
   const isUsed = (): Promise<boolean> => isBrandReadFromStandby(key);
   await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
   proxy.set('slow', 200);
-  // The first ones meet it before anything has shown that it is slow, and further ones when its statements count as slow.
+  // First reads find it slow, and further ones count it as slow.
   for (let round = 0; round < ROUNDS; round += 1) {
     const reads = Array.from({ length: READS }, (_, read) =>
       on(app).get(`/v1/brands?limit=${read + 1}`, { key }),
@@ -190,7 +188,6 @@ test('a position that only the primary has is waited for there, also by a caller
       key: reader,
       headers: { 'min-position': String(written.headers['x-read-position']) },
     });
-    // It looked at the standby's checkpoints, and went on at the primary.
     expect(readsOfStandby).toBeGreaterThan(reads);
     expect(await isBrandReadFromStandby(reader)).toBe(false);
   } finally {
@@ -211,7 +208,7 @@ test('a read of the primary names the position that it shows, so that another pr
   await write('100000000001');
   await pauseReplay();
   try {
-    // Only the read tells the position: the note may be that of another caller.
+    // The note may be that of another caller, so only the read tells the position.
     const written = await write('100000000002');
     const seen = await on(app).get(notesOf(key), { key });
     expect(seen.data).toHaveLength(2);

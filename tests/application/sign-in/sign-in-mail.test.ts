@@ -6,7 +6,7 @@ import { silentLog } from '#platform/logger.ts';
 const ACCOUNT = { accountId: 'account', name: 'Ada', email: 'ada@shop.example', memberships: [] } as const;
 const MAIL = { accountId: 'account', code: '12345678', attemptId: 'attempt' } as const;
 
-/** A directory whose first `failures` answers fail, as while Postgres is away. */
+/** As while Postgres is away. */
 const directoryFailing = (failures: number) => {
   let asked = 0;
   const find: MemberDirectory['find'] = () => {
@@ -16,7 +16,6 @@ const directoryFailing = (failures: number) => {
   return { directory: { has: () => Promise.resolve(true), find }, asked: () => asked };
 };
 
-/** Sends the mail. Returns the addresses and the texts of the messages that the channel was given. */
 const send = (directory: MemberDirectory) => {
   const sent: (readonly [string, string])[] = [];
   const channel = {

@@ -197,13 +197,13 @@ describe('an invitation', () => {
     const { token, invitationId } = await invite(memberId);
     const invitations = createInvitations(stack.pool);
     const whom = { workspaceId: key.workspaceId, memberId };
-    // Looking does not use it up: mail scanners look.
+    // Mail scanners look, too.
     expect(await invitations.find(token, 'scanner')).toEqual(whom);
     const browsers = ['one', 'two'];
     const used = await Promise.all(browsers.map((browser) => invitations.use(token, browser)));
     expect(used.filter((one) => one !== null)).toEqual([whom]);
     const winner = browsers[used.findIndex((one) => one !== null)] ?? '';
-    // The same browser goes on where its reply was lost, for ten minutes.
+    // The reply may be lost, so the same browser goes on for ten minutes.
     expect(await invitations.use(token, winner)).toEqual(whom);
     expect(await invitations.find(token, 'three')).toBeNull();
     await stack.pool.query(`update sign_in.invitation set used_at = used_at - interval '11 minutes'`);

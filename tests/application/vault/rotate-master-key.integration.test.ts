@@ -9,7 +9,7 @@ import { createDownloadLinks } from '#operations/dependencies/download-links.ts'
 import { createLinkSigner } from '#operations/dependencies/link-signer.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-// A secret is rotated in three steps without an interruption: the new one is accepted, then used, then the only one.
+// Three steps without an interruption: the new secret is accepted, then used, then the only one.
 const OLD = 'the old secret';
 const NEW = 'the new secret';
 
@@ -76,7 +76,7 @@ describe('rotation of the vault master key', () => {
     );
 
     await expect(rotateMasterKey(pool, young, other)).rejects.toThrow(/authenticate/);
-    // Two keys of members, one of them young, a secret, and the key of the address index.
+    // Two keys of members, one secret, and the key of the address index.
     expect(await rotateMasterKey(pool, young, old)).toEqual({ rewrapped: 3, already: 1 });
     expect(await rotateMasterKey(pool, young, old)).toEqual({ rewrapped: 0, already: 4 });
 

@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-/** Makes all secrets one hour older. */
 const ageSecrets = async (): Promise<void> => {
   await pool.query(`update vault.secret set sealed_at = sealed_at - interval '1 hour'`);
 };

@@ -8,7 +8,6 @@ import {
   ROTATION_WAIT_MS,
 } from '#application/vault/signing-secrets.ts';
 
-/** Stubs of a log that names one fingerprint, of a vault, and of a clock, controlled by the test. */
 const setup = () => {
   let now = 1_000;
   let currentFingerprint: string | null = null;
@@ -69,7 +68,7 @@ describe('the signing secret', () => {
     expect(await current()).toBe('secret two');
     pass(ROTATION_WAIT_MS);
     await current();
-    // The secret of a fingerprint never changes, so the vault is not read again.
+    // The secret of a fingerprint never changes, so its vault is read once.
     expect(reads).toEqual(['log', 'vault', 'log', 'vault', 'log']);
   });
 

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-/** A log that names these fingerprints of signing secrets, by stream. */
 const logWith = (named: Readonly<Record<string, string>>): EventStore =>
   ({
     last: (stream: string) =>

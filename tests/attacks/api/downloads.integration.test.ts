@@ -25,7 +25,7 @@ const WARM_UP_ROUNDS = 3;
 const MEMORY_MAX_MIB = 50;
 const START_LIMIT_MS = 60_000;
 const SAMPLE_MS = 10;
-/** Of `/proc/<pid>/stat`. */
+/** Clock ticks as in `/proc/<pid>/stat`. */
 const TICKS_PER_SECOND = 100;
 const PROJECT = join(import.meta.dirname, '../../..');
 

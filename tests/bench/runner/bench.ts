@@ -31,7 +31,7 @@ const { BENCH_SCALE, BENCH_ROUNDS, BENCH_READS, BENCH_REBUILD_EVENTS } = readSet
   }),
 );
 
-/** Of the full rows, events, requests and durations. */
+/** Share of the full rows, events, requests and durations. */
 export const SCALE = BENCH_SCALE;
 export const ROUNDS = BENCH_ROUNDS;
 /** Regular expression of rows. */

@@ -34,12 +34,11 @@ import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } from './released/samples.ts';
 
 /**
- * Recorded events of every released schema version, in `released/<number>.json`. This release must read all of them.
- * When the first test fails for a new type or version, run `npx node tests/contracts/events/released/record.ts`, which
- * writes the next file, and pin its hash here. Existing files never change: such events are in the logs of installations.
+ * This release must read all recorded events. A failing first test asks for `npx node
+ * tests/contracts/events/released/record.ts` and a new hash here. Existing files never change: installations have such
+ * events.
  */
 
-/** SHA-256 of the canonical JSON of each file. */
 const PINNED: Readonly<Record<number, string>> = {
   1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
   2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
@@ -76,10 +75,10 @@ const DECIDERS: Readonly<Record<string, Decider<unknown, Event>>> = {
   workspace: erase(workspace),
 };
 const ITEMS = erase(collectionItems({ first_item: null, created_by: 'bea', created_at: '' }));
-/** Categories whose events record what the outbox tables already hold. Projections read them, and no decider. */
+/** Outbox events, which no decider reads. */
 const WITHOUT_DECIDER = ['alertDelivery'];
 
-/** The stream of a collection's items has the collection's id after a `+`; the stream of the tree has none. */
+/** A collection's items have its id after a `+`. */
 const deciderOf = (stream: string): Decider<unknown, Event> | undefined =>
   stream.startsWith('collection-') && stream.includes('+') ? ITEMS : DECIDERS[categoryOf(stream)];
 
@@ -121,7 +120,7 @@ test.each(streams.filter(({ stream }) => !WITHOUT_DECIDER.includes(categoryOf(st
   },
 );
 
-/** Returns the columns of a change without a value: the event lacks a field that the projection reads. */
+/** An undefined column: the event lacks a field that the projection reads. */
 const undefinedColumns = (change: Change): readonly string[] =>
   Object.values(change).flatMap((row) =>
     typeof row === 'object'

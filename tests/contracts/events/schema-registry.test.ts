@@ -10,7 +10,7 @@ import {
   upcast,
 } from '#contracts/events/schema-registry.ts';
 
-/** A type in its third version: `cents` was `amount` in version 1, and became a string in version 3. */
+/** `cents` was `amount` in version 1, and became a string in version 3. */
 const REGISTRY: SchemaRegistry = {
   invoice: {
     Paid: [

@@ -83,7 +83,6 @@ const SITE = {
   }),
 };
 
-/** Observations whose texts, URLs and lists are over every limit. */
 const OBSERVATIONS: readonly object[] = [
   PROFILE,
   OPERATOR,

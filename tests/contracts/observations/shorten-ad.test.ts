@@ -135,11 +135,11 @@ describe('an ad of too many bytes', () => {
       languages: times(AD_LANGUAGES_MAX, '\u0001'.repeat(20)),
       cards: [card({ body: control })],
     });
-    // Stands for fields without a limit of their own, because all others together stay below the limit.
+    // All other fields together stay below the limit.
     const { ad: short, shortened } = shortenAd({ ...heaviest, ballast: 'x'.repeat(20_000) });
     expect(bytesOf(short)).toBeLessThanOrEqual(AD_MAX_BYTES);
     expect(short.body).toBe(cutText(control, AD_TEXT_MAX_CHARACTERS / 2));
-    // Caption, page name, and the three long texts, one of which was cut twice.
+    // Caption, page name and three long texts, one cut twice.
     expect(shortened.texts).toBe(5);
     expect(shortenAd(short).ad).toEqual(short);
   });

@@ -9,7 +9,6 @@ import {
 } from '#contracts/values/json-text.ts';
 
 const fieldName = fc.stringMatching(/^[a-z_]{1,8}$/).filter((name) => name !== '__proto__');
-/** Texts that look like fields, objects and escapes, besides any others. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(

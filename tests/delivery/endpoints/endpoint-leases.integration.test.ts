@@ -14,11 +14,8 @@ import { newDelivery } from '../new-delivery.ts';
 import { openReceivers, type Receivers } from '../receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
-/** Several workers, as in several processes, and one endpoint. */
-
-/** Sends to one webhook at the same time. */
 const IN_FLIGHT = 16;
-/** More than two sweeps claim, so that every worker could have some. */
+/** Every worker could have some. */
 const DUE = 200;
 const ANSWER_MS = 30;
 const LIMIT_MS = 120_000;
@@ -48,7 +45,6 @@ const queue = async (deliveries: number): Promise<void> => {
   );
 };
 const arrived = (): number => receivers.at(path).length;
-/** Claims one delivery as a worker that is gone afterwards. */
 const claimAndVanish = () =>
   claimOfEndpoints(
     stack.pool,

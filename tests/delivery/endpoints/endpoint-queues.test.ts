@@ -11,9 +11,8 @@ import {
 import { runs } from '#tests/property-seed.ts';
 
 const PER_ENDPOINT = 16;
-/** Sends at once to an endpoint that has received nothing yet, or that fails. */
+/** Before the first success, and after a failure. */
 const AT_FIRST = 2;
-/** The longest pause after a failure. */
 const PAUSE_MAX_MS = 2_000;
 let made = 0;
 
@@ -38,7 +37,7 @@ const to = (endpoint: string, isRetry = false): ClaimedDelivery => ({
 const many = (count: number, make: (n: number) => ClaimedDelivery) =>
   Array.from({ length: count }, (_, n) => make(n));
 
-/** Endpoint queues whose attempts end when the test says so. */
+/** The test ends attempts. */
 const openControlledQueues = () => {
   const started: ClaimedDelivery[] = [];
   const ends = new Map<string, (arrived: boolean | null) => void>();
@@ -54,11 +53,10 @@ const openControlledQueues = () => {
   const end = async ({ deliveryId }: ClaimedDelivery, arrived: boolean | null = true): Promise<void> => {
     ends.get(deliveryId)?.(arrived);
     ends.delete(deliveryId);
-    // The queues continue once the attempt's promise has resolved.
+    // Queues continue after the promise of an attempt.
     await new Promise((resolve) => setImmediate(resolve));
   };
   const inFlight = () => started.filter(({ deliveryId }) => ends.has(deliveryId));
-  /** Sends what was offered until the endpoint gets the most at once. */
   const prove = async (endpoint: string, workspaceId = `ws_${endpoint.at(-1)}`): Promise<void> => {
     const some = many(PER_ENDPOINT, () => ({ ...to(endpoint), workspaceId }));
     queues.offer(some);
@@ -127,7 +125,7 @@ test('what was not sent changes neither the limit of its endpoint nor the pauses
   for (const delivery of inFlight()) await end(delivery, false);
   await vi.advanceTimersByTimeAsync(PAUSE_MAX_MS);
   for (const delivery of inFlight()) await end(delivery, null);
-  // It still counts as failing: after its pause it is sent to one at a time.
+  // A failing endpoint gets one at a time.
   expect(inFlight()).toHaveLength(1);
 });
 
@@ -172,7 +170,7 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
   expect(refilled).toEqual([]);
   for (let n = 0; queues.overflowed().length > 0; n += 1) await end(started[n] ?? to(''), true);
   expect(refilled).toEqual(['hangs']);
-  // Nothing of this endpoint is queued, so it is refilled at once.
+  // Nothing is queued, so the endpoint is refilled at once.
   queues.gaveBack(new Map([['gone', 'ws_e']]));
   expect(refilled).toEqual(['hangs', 'gone']);
 });

@@ -39,7 +39,7 @@ test('each endpoint is served once before another of its workspace is served twi
       for (const [workspace, size] of sizes.entries())
         for (let n = 0; n < size; n += 1) turns.add(`${workspace}/${n}`, String(workspace));
       const served: string[] = [];
-      // Enough for two turns of each endpoint of the largest workspace.
+      // Two turns of each endpoint of the largest workspace.
       while (served.length < 2 * sizes.length * Math.max(...sizes)) served.push(...names(turns, room));
       const gapMax = (all: readonly string[], one: string, limit: number): void => {
         let since = 0;
@@ -50,7 +50,7 @@ test('each endpoint is served once before another of its workspace is served twi
       };
       const workspacesServed = served.map((endpoint) => endpoint.split('/')[0] ?? '');
       for (const [workspace, size] of sizes.entries()) {
-        // A call for more serves the other endpoints of larger workspaces after the last of this one.
+        // A further call serves other endpoints of larger workspaces first.
         if (room === 1) gapMax(workspacesServed, String(workspace), sizes.length);
         const own = served.filter((endpoint) => endpoint.startsWith(`${workspace}/`));
         for (let n = 0; n < size; n += 1) gapMax(own, `${workspace}/${n}`, size);

@@ -10,19 +10,18 @@ import { answers, type Behaviour, hangs, openReceivers, type Receivers } from '.
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
 const environment = inheritedEnvironment();
-/** Due deliveries of the large endpoint. */
 const LARGE = Number(environment['ENDPOINTS_DELIVERIES'] ?? 1_500);
 const SMALL_ENDPOINTS = Number(environment['ENDPOINTS_SMALL'] ?? 20);
 const PER_SMALL_ENDPOINT = 10;
-/** Only the long form (`npm run trials -- endpoints`), on a quiet machine, holds the limits of time and of claims. */
+/** The long form (`npm run trials -- endpoints`) holds limits, on a quiet machine. */
 const isLong = environment['ENDPOINTS_DELIVERIES'] !== undefined;
-/** Time of the small endpoints next to the large one, as a share of their time alone. */
+/** Time of small endpoints next to the large one, by their time alone. */
 const RATIO_MAX = 2;
-/** The small endpoints are done before this share of the large one, which was due first. */
+/** The large endpoint was due first. */
 const LARGE_SHARE_MAX = 0.9;
-/** Below this the ratio means nothing: it is the interval of the sweeps. */
+/** Below the interval of the sweeps the ratio means nothing. */
 const SWEEP_MS = 1_000;
-/** Claims per delivery sent: nothing is claimed and given back. */
+/** Nothing is claimed and given back. */
 const CLAIMS_MAX = isLong ? 1.1 : 1.5;
 const LIMIT_MS = 60_000 + LARGE * 10;
 
@@ -48,7 +47,7 @@ const queueTo = async (path: string, count: number): Promise<void> => {
   }
 };
 
-/** Counts claims by a trigger: the claim of a free delivery, not the renewal of its lease. */
+/** The claim of a free delivery, not the renewal of its lease. */
 const countClaims = (): Promise<unknown> =>
   stack.pool.query(`
     create table claimed (delivery_id uuid not null);
@@ -68,13 +67,10 @@ const claimsPerSend = async (): Promise<number> => {
   return rows[0]?.ratio ?? Number.NaN;
 };
 
-/**
- * Sends due deliveries of many small endpoints next to a large one. Returns the p99 of the time until one arrives, in ms, and the
- * share of the large endpoint's that had arrived when all of the small ones had.
- */
+/** Returns the p99 of arrivals in ms, and the share of the large endpoint when all small ones had arrived. */
 const sendNextTo = async (name: string, large: number, behaviour: Behaviour) => {
   receivers.behave(`/${name}/large`, behaviour);
-  // The large endpoint comes first in every order: by time, and by number.
+  // The large endpoint is first by time and by number.
   await queueTo(`/${name}/large`, large);
   for (let n = 0; n < SMALL_ENDPOINTS; n += 1) await queueTo(`/${name}/small/${n}`, PER_SMALL_ENDPOINT);
   const small = () => receivers.received.filter(({ path }) => path.startsWith(`/${name}/small/`));

@@ -4,18 +4,16 @@ import { newDelivery, type Rule } from '../new-delivery.ts';
 import { openReceivers, type Receivers } from '../receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
-/** One worker, and more due deliveries than it can hold. */
+/** More is due than one worker can hold. */
 
 const LARGE_ENDPOINTS = 40;
 const PER_LARGE_ENDPOINT = 320;
 const WORKSPACES = 5;
 const SMALL_ENDPOINTS = 8;
 const PER_SMALL_ENDPOINT = 3;
-/** Claims before the turn of an endpoint: one turn of each large one. */
+/** One turn of each large endpoint. */
 const CLAIMS_BEFORE_MAX = LARGE_ENDPOINTS * 64;
-/** Due deliveries of an endpoint whose receiver answers at once. */
 const ONE_LARGE = 3_000;
-/** Half of the places of an endpoint. */
 const PORTION_MIN = 256;
 const ANSWER_MS = 5;
 const LIMIT_MS = 180_000;
@@ -24,7 +22,7 @@ let stack: DeliveryStack;
 let receivers: Receivers;
 beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
-  // Claims in their order: of free deliveries, not the renewals of their leases.
+  // Free deliveries, not renewals of leases.
   await stack.pool.query(`
     create table claimed (n bigserial, delivery_id uuid not null, by_transaction xid8 not null default pg_current_xact_id());
     create function note_claim() returns trigger language plpgsql as $$
@@ -53,7 +51,7 @@ const queueMail = async (rule: Rule, count: number): Promise<readonly string[]> 
   return deliveries.map(({ deliveryId }) => deliveryId);
 };
 
-/** Returns the number of the last claim of these deliveries, `null` while one is not claimed. Of all without ids. */
+/** `null` while one is not claimed. Without ids: all. */
 const lastClaim = async (ids?: readonly string[]): Promise<number | null> => {
   const { rows } = await stack.pool.query<{ n: string | null; count: string }>(
     `select max(n) as n, count(distinct delivery_id) as count from claimed
@@ -67,7 +65,7 @@ const lastClaim = async (ids?: readonly string[]): Promise<number | null> => {
 test('small endpoints get their turn while many large ones of several workspaces fill the worker', {
   timeout: LIMIT_MS,
 }, async () => {
-  // The small ones come last in the order of the keys.
+  // The small ones are last in key order.
   const paths = Array.from({ length: LARGE_ENDPOINTS + SMALL_ENDPOINTS }, (_, n) => `/turns/${n}`);
   const keyOf = (path: string): string => endpointOf({ channel: 'webhook', url: receivers.url + path }, '');
   paths.sort((a, b) => keyOf(a).localeCompare(keyOf(b)));
@@ -86,7 +84,7 @@ test('small endpoints get their turn while many large ones of several workspaces
     small.push(...(await queue(stack.rule(), path, PER_SMALL_ENDPOINT)));
   await worker.sweep();
   const before = (await lastClaim()) ?? 0;
-  // Sweeps come, as in a process.
+  // Sweeps run as in a process.
   const claimed = async (): Promise<number | null> => {
     await worker.sweep();
     return lastClaim(small);

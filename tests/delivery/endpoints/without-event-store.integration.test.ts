@@ -18,10 +18,9 @@ import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '#tests/operati
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
 
-/** A delivery process with a proxy between it and the event store. Everything else reaches the event store. */
+/** Only delivery has the proxy. */
 
 const FAULTS = ['mute', 'slow', 'cut'] as const;
-/** Milliseconds by which each piece of an answer is late in the mode `slow`. */
 const SLOW_MS = 3_000;
 const WEBHOOKS = 60;
 const EMAILS = 5;
@@ -63,7 +62,6 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 afterEach(() => proxy.endFaults());
 
-/** Dependencies of the operator's commands on members. */
 const operator = async () => ({
   ...stack,
   actor: { kind: 'service', id: 'tests' } as const,
@@ -78,7 +76,6 @@ const issueSecret = async (key: Key): Promise<string> => {
   return (data as { webhook_secret: string }).webhook_secret;
 };
 
-/** Queues deliveries of a rule of its own. Returns their ids. */
 const queue = async ({ workspaceId }: Key, target: DeliveryTarget, count: number) => {
   const rule = { workspaceId, alertId: randomUUID() };
   const deliveries = Array.from({ length: count }, () => newDelivery(rule, target, new Date()));
@@ -100,7 +97,6 @@ const isSignedWith = (secret: string, path: string): readonly boolean[] =>
     }
   });
 
-/** Returns how many e-mails there are to an address. */
 const mailsTo = async (address: string): Promise<number> => {
   const files = await readdir(mailFolder);
   const texts = await Promise.all(files.map((file) => readFile(join(mailFolder, file), 'utf8')));
@@ -137,7 +133,7 @@ describe.for(FAULTS)('while the event store is behind a network that is %s', LIM
     fault(mode);
     await queueWebhooks(key, path, 1);
     await expect.poll(() => isSignedWith(old, path)).toEqual([true]);
-    // The process signs with the old secret all the time, up to the rotation.
+    // The process signs with the old secret up to the rotation.
     const ending = new AbortController();
     const busy = `${path}/busy`;
     const queueing = (async () => {
@@ -172,7 +168,7 @@ test('webhooks are signed though a rotation before the outage was not recorded',
   const vault = await openSecretVault(stack.pool, VAULT_KEY);
   await vault.seal(key.workspaceId, WEBHOOK_SECRET_OWNER, createWebhookSecret());
   await stack.pool.query(`update vault.secret set sealed_at = now() - interval '1 hour'`);
-  // It looks for such secrets at its start, and at intervals.
+  // It looks at its start and at intervals.
   await delivery.stop();
   delivery = await startDelivery();
   const openOnly = () => vault.openOnly(key.workspaceId, WEBHOOK_SECRET_OWNER);

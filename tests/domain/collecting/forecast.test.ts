@@ -52,7 +52,7 @@ describe('a forecast', () => {
           expect(startMs).toBeGreaterThanOrEqual(dueMs);
           last.set(id, startMs + intervals[reading.cadence] * HOUR_MS);
         }
-        // A reading without a turn is not due yet, is reported as late, or promises no time.
+        // A reading without a turn is not due, is late, or promises no time.
         for (const { id, cadence, dueMs } of list) {
           if (last.has(id) || cadence === 'idle') continue;
           const promiseMs = dueMs + (PROMISED[cadence] - intervals[cadence]) * HOUR_MS;
@@ -69,7 +69,6 @@ describe('a forecast', () => {
     expect(turns).toMatchObject([{ id: 'site', startMs: NOW_MS, isLate: false }]);
     expect(load).toBeCloseTo(6 / 720 / 60, 12);
     expect(late).toEqual([]);
-    // Twelve hours after it was due, a daily target is late.
     const [before, after] = [-11, -12].map((hours) => ({ ...site, dueMs: NOW_MS + hours * HOUR_MS }));
     expect(forecast([before as typeof site], limits(60)).late).toEqual([]);
     expect(forecast([after as typeof site], limits(60)).late).toEqual(['site']);

@@ -8,7 +8,7 @@ import { runs } from '#tests/property-seed.ts';
 const NOW_MS = Date.parse('2026-05-10T12:00:00Z');
 const callAt = (ms: number) => ({ startMs: ms, endMs: ms });
 
-/** Plays a platform that counts the calls of an hour, `cost` percent each. Other programs use `others` percent. */
+/** `cost` percent a call. Other programs use `others` percent. */
 const play = (cost: number, others: number, hours: number, known: boolean) => {
   let pace: Pace = startPace(known ? others : null);
   let atMs = NOW_MS;
@@ -119,7 +119,7 @@ describe('the usage of an answer', () => {
       const usage = usageOf({ 'x-business-use-case-usage': `{"1":[${member}]}` });
       expect(usage).toEqual({ percent: 1_000, regainMinutes: 24 * 60 });
       const pace = recordCall(startPace(0), { startMs: NOW_MS, endMs: NOW_MS }, usage);
-      // A day of pause, and after it a quarter of the pace.
+      // After a day of pause comes a quarter of the pace.
       expect(nextCallMs(pace, 150)).toBe(NOW_MS + 24 * HOUR_MS);
       const after = recordCall(pace, { startMs: NOW_MS + 24 * HOUR_MS, endMs: NOW_MS + 24 * HOUR_MS }, null);
       expect(nextCallMs(after, 150)).toBeLessThanOrEqual(NOW_MS + 28 * HOUR_MS);

@@ -43,7 +43,6 @@ const registered: BrandRegistered = {
     stated: ['name'],
   },
 };
-/** Registered by the domain alone, without a profile. */
 const registeredByDomain = (day: number): BrandEvent => {
   const { stated: _stated, ...data } = registered.data;
   return {

@@ -38,7 +38,6 @@ const stored = (day: number, more: object = {}, ad_ids: string[] = ['123456', '1
   data: { creative_key: KEY, observed_at: at(day), media: { ...MEDIA, ...more }, ad_ids },
 });
 type MeasuredField = keyof CreativeMedia;
-/** Fields that every file of these tests states. */
 const STATED = [
   'media_kind',
   'content_type',

@@ -128,7 +128,7 @@ describe('recordPageClassification', () => {
   });
 });
 
-/** Any character, raw or encoded. `fc.webUrl` makes a table of all characters first, which takes seconds. */
+/** `fc.webUrl` first makes a table of all characters, which takes seconds. */
 const anySign = fc.oneof(
   fc.constantFrom('a', 'Z', '7', '-', '.', '_', '~', '!', '$', '+', ',', ';', '=', ':', '@', '%25', '%2F'),
   fc

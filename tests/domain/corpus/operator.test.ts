@@ -42,7 +42,6 @@ const changed = (data: Partial<OperatorAssociationsChanged['data']>): OperatorEv
   },
 });
 const domain = (name: string) => ({ domain: name, brand_id: brandIdOf(name) });
-/** A record that states the company as before. */
 const CONFIRMED = { confirmed: ['name', 'country'] } as const;
 const first = changed({
   domains_added: [domain('a.example'), domain('b.example')],
@@ -119,7 +118,7 @@ describe('recordOperator', () => {
           const events = recordOperator(record({ observed_at: at(day), domains }))(state);
           state = events.reduce(operator.evolve, state);
         }
-        // Among records of the same time, the one whose domains sort last counts.
+        // At the same time, the domains that sort last count.
         const [newest] = generated.toSorted(
           (one, other) =>
             other.day - one.day || (JSON.stringify(one.domains) > JSON.stringify(other.domains) ? -1 : 1),

@@ -11,10 +11,7 @@ import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import type { Decider } from '#domain/decider.ts';
 import { PersistentMap } from '#domain/persistent-map.ts';
 
-/**
- * Laws of the records with several fields (rules 4 and 11): in any order of arrival, each field has the newest value
- * that an observation stated, and a repeated observation records nothing.
- */
+/** Rules 4 and 11: each field has the newest stated value in any order, and a repeated observation records nothing. */
 
 const at = (day: number): string => `2026-05-0${day}T10:00:00.000Z`;
 const day = fc.integer({ min: 1, max: 6 }).map(at);
@@ -177,7 +174,7 @@ const KINDS: Readonly<Record<string, Kind<unknown, Event>>> = {
   },
 } as unknown as Readonly<Record<string, Kind<unknown, Event>>>;
 
-/** Returns the state as plain values, in which maps have no order. An absent field of an object equals a blank one. */
+/** Maps get one order, and an absent field equals a blank one. */
 const plain = (value: unknown): unknown => {
   if (value instanceof PersistentMap || value instanceof Map)
     return new Map([...value].map(([key, of]) => [key, plain(of)]));

@@ -43,7 +43,6 @@ const scan = (at: string, fields: Partial<SiteScan> = {}): SiteScan => ({
   ...fields,
 });
 
-/** Returns a scan of a site with one split-testing tool that could be read and has these tests. */
 const read = (at: string, ...split_tests: readonly ObservedSplitTest[]): SiteScan =>
   scan(at, {
     tools: [tool('splitter', { category: 'A/B testing' })],

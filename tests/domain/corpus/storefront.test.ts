@@ -41,7 +41,7 @@ const product = (
   ...fields,
 });
 
-/** Returns a shop that records scans in order. Each scan is decided twice, and the second time must record nothing. */
+/** The second decision of each scan must record nothing. */
 const shop = () => {
   let state: StorefrontState = storefront.initial;
   const types = (events: readonly StorefrontEvent[]) => events.slice(0, -1).map(({ type }) => type);
@@ -324,7 +324,6 @@ test('after any sequence of scans the state has the products of the last sightin
         const { recorded } = one.scan(scan(new Date(atMs).toISOString(), { complete }), ...shown);
         for (const { id, variants } of shown) prices.set(id, variants[0]?.price ?? '');
         const listed = one.products();
-        // Each shown product is listed at the shown price, and no other product is listed.
         for (const { id } of shown) expect(listed.map(({ product_id }) => product_id)).toContain(id);
         for (const { product_id, variants } of listed)
           expect(variants[0]?.price).toBe(prices.get(product_id));

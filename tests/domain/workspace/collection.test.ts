@@ -77,7 +77,6 @@ const about = (collection_id: string, by: string) => ({
   changed_by: by,
   changed_at: AT,
 });
-/** Returns collections of which each is inside the one before. */
 const nested = (levels: number): CollectionTreeEvent[] =>
   Array.from({ length: levels }, (_, level) =>
     created(`level-${level + 1}`, level === 0 ? {} : { parent_id: `level-${level}` }),

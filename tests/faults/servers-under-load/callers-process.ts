@@ -1,7 +1,7 @@
 import { fork, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What callers do must not take time from the API. */
+/** Callers have a process of their own, because they must not take time from the API. */
 export type CallersProcess = AsyncDisposable & {
   /** One message at a time. Throws when the process ends before it replies. */
   readonly ask: <Reply>(message: Serializable) => Promise<Reply>;

@@ -130,7 +130,7 @@ const untilHeld = async (before: string | null): Promise<Holder> => {
   throw new Error(`no process took the projections over within ${TAKEOVER_LIMIT_MS} ms`);
 };
 
-/** Of the projection that is behind all others. */
+/** Progress of the projection that is behind all others. */
 const progress = async (): Promise<{ readonly position: bigint; readonly applied: number }> => {
   const { rows } = await database
     .query<{ position: string | null; applied: number | null }>(

@@ -14,7 +14,7 @@ import { untilPassed } from '../../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** A scan of more than 60 days before the newest is history only (rule 11): it adds the ads that no other scan showed. */
+/** Rule 11: a scan more than 60 days before the newest only adds ads that no other showed. */
 
 let stack: ApiStack;
 let intake: Intake & AsyncDisposable;
@@ -38,7 +38,6 @@ const PAST = '2026-01-01T10:00:00.000Z';
 
 type Shown = Readonly<Record<string, readonly number[]>>;
 
-/** Records a complete scan of these pages, which shows these ads of each. */
 const scan = async (at: string, shown: Shown, brand = BRAND) => {
   const ads = Object.entries(shown).flatMap(([page_id, ids]) =>
     ids.map((id) => ad(id, { page_id, is_active: true, started_on: '2025-12-01', body: at })),
@@ -81,7 +80,7 @@ it('adds its unknown ads with the status that the later scans give them, and no 
   expect(after.statuses).toEqual({
     11: 'active',
     12: 'active',
-    // Two complete scans of its page, a day apart, did not show it.
+    // Two complete scans of its page, a day apart, lack it.
     21: 'inactive',
     22: 'missing',
     23: 'active',

@@ -8,7 +8,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Switches of collectors behind incomplete scans, in any order of arrival (rules 6 and 11). */
+/** Rules 6 and 11, in any order of arrival. */
 
 let stack: IntakeStack;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const COLOURS = ['red', 'green', 'blue', 'grey'];
 
-/** A scan on a day of May, and how its collector frames the texts. */
+/** Includes how the collector frames the texts. */
 type Shown = {
   readonly day: number;
   readonly collector: string;
@@ -27,7 +27,7 @@ type Shown = {
 };
 const SCANS: readonly Shown[] = [
   { day: 1, collector: 'one', frame: '' },
-  // Without the first ad, which misses this switch.
+  // The first ad misses this switch.
   { day: 2, collector: 'two', frame: 'Sponsored: ', from: 1 },
   { day: 3, collector: 'two', frame: 'Sponsored: ' },
   { day: 4, collector: 'one', frame: '' },
@@ -43,7 +43,7 @@ const submit = async (intake: Intake, brand: number, { day, collector, frame, fr
   for (const message of [...chunks, end]) await intake.submit(message);
 };
 
-/** Returns `revised/reworded` by day, as last recorded or corrected. */
+/** `revised/reworded` by day, as corrected. */
 const changesOf = async (brand: number): Promise<Readonly<Record<string, string>>> => {
   const changes: Record<string, string> = {};
   const stream = adLibraryStream(brandIdOf(`collectors-${brand}.example`));

@@ -9,10 +9,9 @@ import { until } from '#tests/stack/wait-until.ts';
 import { type IntakeServers, openIntakeServers } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** A decision about one brand reads none of the ads that other brands share, however many there are (rules 10 and 11). */
+/** Rules 10 and 11: ads of other brands must not cost reads. */
 
 const OTHERS = 3_000;
-/** A decision reads some rows of its own brand. */
 const READ_MAX = 500;
 
 let servers: IntakeServers;
@@ -38,7 +37,7 @@ const submitScan = async (
   for (const message of [...chunks, end]) await intake.submit(message);
 };
 
-/** Copies an ad of two brands as ads of others: some of two other brands each, and most of one. */
+/** Some belong to two other brands each, most to one. */
 const copyAsOthers = async (adId: string): Promise<void> => {
   await database.query(
     `with other as (
@@ -56,10 +55,10 @@ const copyAsOthers = async (adId: string): Promise<void> => {
   await database.query('analyze ingest.ad');
 };
 
-/** Returns the index entries of the table of ads that an intake reads for `work`. */
+/** Index entries of the table of ads. */
 const readBy = async (work: (intake: Intake) => Promise<void>): Promise<number> => {
   const read = async (): Promise<number> => {
-    // Connections add what they read to the statistics when they end.
+    // Connections report statistics at their end.
     await until('all other connections end', 10_000, async () => {
       const open = await database.query(
         `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()

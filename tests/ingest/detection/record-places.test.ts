@@ -7,7 +7,6 @@ import { runs } from '#tests/property-seed.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { actorAd, apiPage, webAd } from '../fixtures/export-shapes.ts';
 
-/** Places inside a file at which its records are. */
 const read = async (content: string | object, options: ReadOptions = OF_BRAND) => {
   await using folder = await ExportFolder.open();
   return await reading(

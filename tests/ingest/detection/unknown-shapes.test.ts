@@ -11,7 +11,6 @@ const read = async (content: string | object, name = 'ads.json', options: ReadOp
   );
 };
 
-/** Returns a web ad without its snapshot, with other members instead. */
 const withoutSnapshot = (number: number, more: object): object => {
   const { snapshot: _, ...rest } = webAd(number) as { readonly snapshot: object };
   return { ...rest, ...more };

@@ -280,7 +280,7 @@ describe('a rejects file', () => {
     });
     expect(again.refused).toEqual([]);
     expect(idsOf(again)).toEqual([adId(2)]);
-    // The page's other ads are not in this file. They must not count as absent.
+    // Ads that are not in this file must not count as absent.
     expect(again.ends[0]?.coverage.complete).toBe(false);
   });
 

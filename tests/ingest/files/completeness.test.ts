@@ -13,7 +13,6 @@ import {
   webAd,
 } from '../fixtures/export-shapes.ts';
 
-/** Reads a file as a dry run. Returns its scans, and the line about their completeness. */
 const scansOf = async (content: object | string, options: ReadOptions = OF_BRAND) => {
   await using folder = await ExportFolder.open();
   const text = typeof content === 'string' ? content : JSON.stringify(content);

@@ -10,7 +10,6 @@ import { webAd } from '../fixtures/export-shapes.ts';
 const BETWEEN = 1_200;
 const OF_TIME = { option: '2026-03-02T08:00:00.000Z', fileName: null, utcOffset: null };
 
-/** Returns a list of ads in which the rows of ad 1 are far apart. */
 const rows = (...ofFirst: readonly object[]): readonly object[] => {
   const others = Array.from({ length: BETWEEN }, (_, at) => webAd(at + 2));
   return ofFirst.flatMap((row, at) => [row, ...(at === 0 ? others : [])]);

@@ -28,7 +28,7 @@ const TOTALS = {
   reworded: 0,
 };
 
-/** Intake that accepts all observations, except those for which `refuses` returns true. */
+/** Refuses what `refuses` says. */
 class FakeIntake implements Intake {
   readonly submitted: Observation[] = [];
   readonly #refuses: (observation: Observation) => boolean;

@@ -12,19 +12,16 @@ import { adId, ExportFolder } from '../fixtures/export-files.ts';
 import { webAd } from '../fixtures/export-shapes.ts';
 
 const CLI = fileURLToPath(new URL('../../../services/ingest/cli.ts', import.meta.url));
-/** IMPORT_MEMORY_MIB=100 is the size of the long form. */
+/** 100 is the size of the long form. */
 const { IMPORT_MEMORY_MIB } = readSettings(
   z.object({ IMPORT_MEMORY_MIB: z.coerce.number().int().min(1).default(50) }),
 );
 const LONG_MIB = 100;
-/** A reader that held the whole file, or its records, would exceed either bound. The short form peaked at 206 MiB. */
+/** Above the peak of 206 MiB, and below a reader that held the whole file. */
 const PEAK_MAX_MIB = IMPORT_MEMORY_MIB < LONG_MIB ? 260 : 300;
 const TIMEOUT_MS = 240_000;
 
-/**
- * Module that prints the peak memory of a process when it exits. Linux counts the peak of the parent before `exec` in
- * `maxRSS`, so a large test process would count; `VmHWM` is that of the program alone.
- */
+/** `maxRSS` counts the parent's peak before `exec`; `VmHWM` is that of the program alone. */
 const PRINTS_PEAK = `data:text/javascript,${encodeURIComponent(`
   import { existsSync, readFileSync } from 'node:fs';
   const own = '/proc/self/status';
@@ -35,13 +32,10 @@ const PRINTS_PEAK = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 const TEXT_CHARACTERS = 1_200;
-/** Characters of which texts are parts. Many times the window of gzip, which would find repetitions within 32 KiB. */
+/** Many times the window of gzip (32 KiB), which would find repetitions. */
 const POOL_CHARACTERS = 2 ** 21;
 
-/**
- * Yields texts that neither repeat nor compress well: a number, and a part of a random text from a random place. The seed
- * is fixed, so that each run reads the same file.
- */
+/** Neither repeats nor compresses well. The seed is fixed. */
 const texts = function* (): Generator<string> {
   let state = 0x2545f491;
   const next = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);

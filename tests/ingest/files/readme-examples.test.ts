@@ -14,7 +14,6 @@ const README = await readText(join(PROJECT, 'services/ingest/README.md'), 'utf8'
 const MANUAL = await readText(join(PROJECT, 'services/ingest/FORMATS.md'), 'utf8');
 const TIME_LIMIT_MS = 60_000;
 
-/** Arguments of the examples in the README, each once. */
 const EXAMPLES = [
   ...new Set([...README.matchAll(/npm run ingest -- ([^`\n]+)/g)].map(([, line]) => line ?? '')),
 ];
@@ -29,7 +28,6 @@ const run = async (args: readonly string[], cwd: string): Promise<{ code: number
   }
 };
 
-/** Creates a folder with the files that the examples name. */
 const openExampleFolder = async (): Promise<ExportFolder> => {
   const folder = await ExportFolder.open();
   const ads = JSON.stringify([webAd(1), webAd(2)]);
@@ -54,7 +52,6 @@ const openExampleFolder = async (): Promise<ExportFolder> => {
 };
 
 const SCAN = 'scan of shop.example at';
-/** Text of the output that shows the effect of an example. */
 const EFFECTS: { readonly [option: string]: string } = {
   '--help': 'Usage: ingest',
   '--utc-offset': `${SCAN} 2026-05-01T02:30:00.000Z: 2 ads`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Files of observations as JSON lines: only an invalid one is refused, and its line says what is wrong. */
+/** Only the invalid line is refused. */
 const observed_at = '2026-03-02T08:00:00.000Z';
 const KEY = 'a'.repeat(64);
 const PATH = ['Apparel', 'Shoes'];

@@ -10,7 +10,7 @@ import { openIntakeStack } from '../fixtures/intake-stack.ts';
 const ADS = 600;
 const SILENT: Report = { progress: () => undefined, refused: () => undefined, finished: () => undefined };
 
-/** Intake that fails, as when a server stops, after this number of observations. */
+/** As when a server stops. */
 const failingAfter = (intake: Intake, count: number): Intake => {
   let submitted = 0;
   return {
@@ -47,7 +47,7 @@ it('an import that was interrupted and is continued in another order of the ads 
   expect(totals).toMatchObject({ ads: ADS, scans: 1, refused: 0, scanned: { baseline: ADS } });
   expect(await startedAds()).toEqual(all);
 
-  // The first order is continued as well: its staged chunks are used, and no ad starts twice.
+  // The staged chunks of the first order are used, and no ad starts twice.
   await ingestFiles([inOrder], options, stack.intake, SILENT);
   expect(await startedAds()).toEqual(all);
 });

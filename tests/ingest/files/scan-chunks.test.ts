@@ -34,7 +34,6 @@ describe('the chunks of a scan', () => {
 
 type Ads = readonly (readonly [number: number, hour: number])[];
 
-/** Reads ads whose records have their own scan time. Returns the chunks of each scan by time. */
 const chunksOf = async (ads: Ads): Promise<ReadonlyMap<string, readonly AdLibraryScanChunk[]>> => {
   await using folder = await ExportFolder.open();
   const records = ads.map(([number, hour]) =>

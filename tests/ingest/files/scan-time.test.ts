@@ -31,7 +31,6 @@ const csv = (columns: string, row: string, time: string | null): string =>
 const withTime = (value: object, time: string | null): string =>
   JSON.stringify(time === null ? value : { ...value, scanned_at: time });
 
-/** Content of a file of each format, with this time in its record, or without one. */
 const CONTENTS: {
   readonly [Format in Exclude<FormatName, 'observations' | 'taxonomy-text'>]: (time: string | null) => string;
 } = {

@@ -16,7 +16,7 @@ import { actorPageWithoutAds, webAd } from '../fixtures/export-shapes.ts';
 
 const SILENT: Report = { progress: () => undefined, refused: () => undefined, finished: () => undefined };
 
-/** Intake that accepts all observations except those for which `refuses` returns true. */
+/** Refuses what `refuses` says. */
 const intakeThat = (refuses: (observation: Observation) => boolean = () => false): Intake => ({
   async submit(observation) {
     if (refuses(observation as Observation))

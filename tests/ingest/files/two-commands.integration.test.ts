@@ -10,7 +10,7 @@ import { webAd } from '../fixtures/export-shapes.ts';
 import { openIntakeStack } from '../fixtures/intake-stack.ts';
 
 const BRAND = 'lumen-socks.example';
-/** More than the events of one append, so that the other command can append between two of a scan. */
+/** More than one append, so that the other command can append in between. */
 const ADS = 600;
 const DAYS = [1, 2, 3];
 const LIMIT_MS = 180_000;
@@ -23,7 +23,7 @@ it(
     const database = openPool(stack.databaseUrl, 2);
     own.defer(() => database.end());
     const folder = own.use(await ExportFolder.open());
-    // Each scan shows 600 ads, 300 of which the scan before it did not show.
+    // Half of the 600 ads are new.
     const [first = '', second = '', third = ''] = await Promise.all(
       DAYS.map((day) =>
         folder.file(

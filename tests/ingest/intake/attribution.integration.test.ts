@@ -16,7 +16,7 @@ import { untilPassed } from '../../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 10: ads follow destinations, links and registered domains from one brand to another. */
+/** Rule 10. */
 
 let stack: ApiStack;
 let intake: Intake & AsyncDisposable;
@@ -69,7 +69,6 @@ const link = (domain: string, page_id: string, day: number, confidence = 0.9, li
     linked,
   });
 
-/** Fields of brands, ads, days and radar items that the test reads. */
 type Reply = {
   readonly id: string;
   readonly date: string;
@@ -83,7 +82,7 @@ type Reply = {
 const parsed = (json: string): Reply =>
   JSON.parse(json.replaceAll(BASE_URL_MARK, 'https://service.example')) as Reply;
 
-/** Returns the figures of a brand by the replies: totals, ids of its ads, `active +new -retired` by day, radar items. */
+/** `active +new -retired` by day. */
 const figuresOf = async (domain: string) => {
   await untilPassed(stack.pool, await stack.eventStore.head());
   const brandId = brandIdOf(domain);
@@ -107,7 +106,7 @@ const figuresOf = async (domain: string) => {
 
 const idOf = (id: number): string => ad(id).ad_id;
 
-/** Opens the intake again, as another release does that starts. */
+/** As another release that starts. */
 const reopen = async (): Promise<void> => {
   await intake[Symbol.asyncDispose]();
   const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
@@ -141,7 +140,7 @@ describe('a host that many advertisers share', () => {
     expect(await figuresOf('reseller.example')).toMatchObject({ ads: [idOf(105)] });
   });
 
-  /** Gives the page's ads to a brand by a link and forgets the link, as if a list without the host had done so. */
+  /** Forgets the link, as if a list without the host had given the ads. */
   const attributeWith = async (domain: string, page: string): Promise<() => Promise<void>> => {
     await link(domain, page, 1);
     return async () => {

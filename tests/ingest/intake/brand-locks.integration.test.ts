@@ -19,7 +19,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Waits until this number of locks is awaited. */
 const untilWaiting = async (count: number, lockClass: number = BRAND_LOCK_CLASS): Promise<void> => {
   const waiting = async (): Promise<number> => {
     const { rows } = await database.query(
@@ -32,7 +31,6 @@ const untilWaiting = async (count: number, lockClass: number = BRAND_LOCK_CLASS)
   await expect.poll(waiting, { timeout: 60_000 }).toBe(count);
 };
 
-/** Holds a lock until the returned function is called. */
 const hold = async (run: (locks: BrandLocks, work: () => Promise<void>) => Promise<void>) => {
   const locks = openBrandLocks(stack.databaseUrl);
   const held = Promise.withResolvers<void>();

@@ -9,7 +9,6 @@ import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 
-/** Recording of landing pages and creative files, from observations to events in the log. */
 let stack: IntakeStack;
 let intake: IntakeStack['intake'];
 let eventStore: EventStore;
@@ -43,7 +42,7 @@ describe('landing pages and creatives', () => {
   test('are recorded once when they are submitted repeatedly', async () => {
     expect(observations.length).toBeGreaterThan(30);
     const events = await submitAll();
-    // A landing page that ads of two social pages lead to is visited twice and is unchanged, so it has fewer events.
+    // A page that is visited unchanged has fewer events.
     expect(events).toBeGreaterThan(observations.length * 0.8);
     expect(await submitAll()).toBe(0);
   });

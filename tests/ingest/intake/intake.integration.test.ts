@@ -180,7 +180,7 @@ describe('attribution (rule 10)', () => {
 describe('a scan of several brands', () => {
   const page_id = '330000001';
   const ends = { pages: [page_id] };
-  /** Scans, on two days, a page that also runs ads of another brand. Can interrupt the second scan after that brand. */
+  /** Can interrupt the second scan after the other brand. */
   const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryEvent[]> => {
     const [own, other] = [`own.${name}.example`, `other.${name}.example`];
     await profile(other, 'Other');
@@ -256,7 +256,7 @@ describe('a scan of several brands', () => {
     await intake.submit(scan.end);
     expect(await started('closed.example')).toEqual([ad('373').ad_id, ad('374').ad_id]);
 
-    // The digests of a scan are deleted together, 30 days after its last chunk arrived.
+    // 30 days after the last chunk of a scan.
     const database = openPool(stack.databaseUrl, 1);
     const age = `update ingest.staged_digest set staged_at = now() - make_interval(days => $1)
       where scan_id = $2 and chunk <= $3`;
@@ -344,7 +344,7 @@ describe('scans with one timestamp, each of one country', () => {
     await scanned(3, { US: [], DE: [] });
     const stopped = await scanned(4, { US: [], DE: [] });
     expect(stopped).toMatchObject([{ stopped: 2 }, { stopped: 2 }]);
-    // Scans of the same time are ordered by id, so either of them may be the last.
+    // Scans of the same time are ordered by id.
     const active = new Map<string, number>();
     for (const { type, data } of await eventsOf('countries.example')) {
       if (type === 'ScanRecorded' || type === 'ScanCorrected') active.set(data.scan_id, data.totals.active);

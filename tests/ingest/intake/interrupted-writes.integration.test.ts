@@ -7,10 +7,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/**
- * Interruptions between the append of events and the write of the working tables. A trigger in Postgres ends the
- * connection of the statement that writes a table, as a server does that is restarted.
- */
+/** A trigger ends the connection between an append and a table, as a restart of the server does. */
 
 let stack: IntakeStack;
 let database: Database;
@@ -30,10 +27,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/**
- * Runs `work`, whose write to the table must fail after some that succeed. So do all other writes meanwhile: the follower of
- * brands and links would otherwise take the one that fails, or write the table before the work does.
- */
+/** No other write may take the failing one, or write the table first. */
 const failingWrites = async (table: string, work: () => Promise<unknown>, after = 0): Promise<void> => {
   await database.query('select setval($1, $2, false)', ['writes_left', after]);
   await database.query(

@@ -9,7 +9,7 @@ import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Links of pages that arrive after scans of later times (rules 9 and 11). */
+/** Rules 9 and 11. */
 
 let stack: IntakeStack;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const link = async (domain: string, page_id: string, day: number, linked = true,
     linked,
   });
 
-/** Folds whether each scan that looked at the brand is reliable, by its day and hour. */
+/** By day and hour. */
 const reliability = async (domain: string): Promise<Record<string, boolean>> => {
   const scans: Record<string, boolean> = {};
   for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
@@ -48,7 +48,7 @@ const reliability = async (domain: string): Promise<Record<string, boolean>> => 
   return scans;
 };
 
-/** A page of its own for each test, because a scan concerns all brands that its pages are linked to. */
+/** A scan concerns all brands of its pages, so tests share none. */
 let pagesUsed = 500_000_000;
 const newPage = (): string => String((pagesUsed += 1));
 
@@ -80,7 +80,7 @@ describe('a link that arrives after scans of later days', () => {
     for (const [index, order] of orders.entries()) {
       const domain = `order-${index}.example`;
       for (const day of days) await scan(domain, day, [own]);
-      // The link begins on day 2, is observed again on day 3, and ends on day 5.
+      // Begins on day 2, observed on day 3, ends on day 5.
       for (const step of order) {
         await link(domain, other, step === 3 ? 5 : step + 1, step !== 3);
       }
@@ -132,7 +132,7 @@ describe('a link that arrives after scans of later days', () => {
     const late = scanOf('scanned-three.example', at(2, 12), ended ? [ended] : [], { pages: [page] });
     for (const chunk of late.chunks) await stack.intake.submit(chunk);
     await stack.intake.submit(late.end);
-    // The scan of 12:00 was made for another brand and covers no linked page, so it does not count as reliable (rule 9).
+    // The scan of 12:00 covers no linked page, so it does not count as reliable (rule 9).
     expect(await reliability(domain), 'the ad had ended').toEqual({ '02T10': true, '02T12': false });
   });
 

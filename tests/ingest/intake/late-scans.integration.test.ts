@@ -12,7 +12,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Late scans decided from working tables that were folded again from the log (rules 4, 9 and 11). */
+/** Rules 4, 9 and 11: tables are folded again from the log. */
 
 let stack: IntakeStack;
 beforeAll(async () => {
@@ -37,7 +37,6 @@ const scan = async (
   await intake.submit(end);
 };
 
-/** Drops the working tables, and opens an intake that folds them from the log. */
 const folded = async (): ReturnType<typeof openIntake> => {
   const database = openPool(stack.databaseUrl, 1);
   await database.query('drop schema ingest cascade');
@@ -110,7 +109,6 @@ describe('a late scan decides again whether ads are news (rule 3): those', () =>
       confidence: 0.9,
       linked: true,
     });
-  /** Returns the novelty of an ad, and the news of each day by the last totals of its scans. */
   const newsOf = async (domain: string, adId: string) => {
     const news = new Map<string, number>();
     for (const { type, data } of await eventsOf(domain)) {

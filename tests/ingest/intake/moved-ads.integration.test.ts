@@ -14,7 +14,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 10: working tables of ingest after events that move ads between brands. */
+/** Rule 10. */
 
 let stack: IntakeStack;
 let database: Database;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Each ad has a page of its own, so that a link decides about one ad. */
+/** A link then decides about one ad. */
 const pageOf = (id: number): string => `81000000${id}`;
 const PAGES = [1, 2, 3, 4, 5].map(pageOf);
 
@@ -47,16 +47,12 @@ const eventsOf = async (domain: string): Promise<AdLibraryEvent[]> => {
   return events;
 };
 
-/** Returns the events of an ad, by type, in the order of a brand's stream. */
 const typesOf = async (domain: string, id: number): Promise<readonly string[]> =>
   (await eventsOf(domain)).flatMap(({ type, data }) =>
     'ad_id' in data && data.ad_id === ad(id).ad_id ? [type] : [],
   );
 
-/**
- * Links the ad's page with another brand and appends the event that takes the ad from its brand, as a process does that
- * is killed before the other append.
- */
+/** As a process that is killed before the other append. */
 const takeAway = async (id: number, from: string, to: string, observed_at: string): Promise<void> => {
   await database.query('delete from ingest.linked_page where social_page_id = $1', [pageOf(id)]);
   await database.query(
@@ -97,7 +93,7 @@ const takeAway = async (id: number, from: string, to: string, observed_at: strin
   await stack.eventStore.append(stream, last?.revision ?? -1n, [moved], metadata, scan_id);
 };
 
-/** Starts another process, which folds the log into the working tables. Returns the number of events it appended. */
+/** Returns the number of events that the start appended. */
 const restart = async (): Promise<number> => {
   const events = async () => (await eventsOf('from.example')).length + (await eventsOf('to.example')).length;
   const before = await events();
@@ -105,7 +101,6 @@ const restart = async (): Promise<number> => {
   return (await events()) - before;
 };
 
-/** Returns the working tables that a move changes. */
 const tables = async () => {
   const read = async (text: string) => (await database.query(text)).rows as readonly unknown[];
   return {
@@ -118,7 +113,7 @@ const tables = async () => {
 
 const LINK_TABLES = ['linked_page', 'page_link'] as const;
 
-/** Drops the working tables. The links of `takeAway` stay, because the log does not have them. */
+/** The links of `takeAway` stay, because the log does not have them. */
 const dropTables = async (): Promise<void> => {
   const links = await Promise.all(
     LINK_TABLES.map(async (table) => (await database.query(`select * from ingest.${table}`)).rows),
@@ -171,7 +166,7 @@ describe('an ad that moves to another brand', () => {
 
   it('is completed by the next scan that shows it, also without a start', async () => {
     await takeAway(2, 'from.example', 'to.example', '2026-05-05T10:00:00.000Z');
-    // A scan that shows no ad of the page folds the former brand's stream, because its append meets the move.
+    // An append that meets the move folds the former brand's stream.
     await submit('from.example', '2026-05-05T12:00:00Z', []);
     await submit('to.example', '2026-05-06T10:00:00Z', [onPage(2)]);
     expect(await typesOf('to.example', 2)).toEqual(['AdAttributed']);

@@ -12,7 +12,7 @@ import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 import { profileOf } from '../../intake/stack.ts';
 
-/** Scans that are recorded at the same time, in one process or in several, give what they give one after the other. */
+/** Scans at the same time must give what they give in turn. */
 
 let stack: IntakeStack;
 let database: Database;
@@ -25,7 +25,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Returns the number of advisory locks that are awaited in the database. */
 const awaitedLocks = async (): Promise<number> => {
   const { rows } = await database.query(
     `select from pg_locks where locktype = 'advisory' and classid >= $1 and not granted
@@ -35,7 +34,6 @@ const awaitedLocks = async (): Promise<number> => {
   return rows.length;
 };
 
-/** Lets the scans of a brand wait, until the returned function is called. */
 const holdScansOf = async (domain: string) => {
   const locks = openBrandLocks(stack.databaseUrl);
   const [taken, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -62,7 +60,6 @@ const submit = async (scan: Scan): Promise<void> => {
   await stack.intake.submit(scan.end);
 };
 
-/** Returns what the brand's stream says of the scan. */
 const eventsOf = async (domain: string, { end }: Scan): Promise<AdLibraryEvent[]> => {
   const events: AdLibraryEvent[] = [];
   for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
@@ -112,7 +109,7 @@ describe('scans that are recorded at once', () => {
     const release = await holdScansOf('from.example');
     const first = submit(early);
     await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
-    // As a process does that waited too long for the locks.
+    // As a process that waited too long for locks.
     await stage(later);
     await recordStagedScan(database, stack.eventStore, later.end);
     await release();
@@ -137,7 +134,7 @@ describe('a link or registration of an earlier time that arrives while a scan is
     page_name: null,
   });
 
-  /** Submits an observation, and waits until it is recorded or waits for one more lock than before. */
+  /** Returns when recorded, or waiting for a lock. */
   const submitMeanwhile = async (observation: unknown) => {
     const before = await awaitedLocks();
     let isDone = false;
@@ -171,7 +168,6 @@ describe('a link or registration of an earlier time that arrives while a scan is
     },
   );
 
-  /** Returns the brand that owns an ad by all that is recorded, and the destination of the ad. */
   const placeOf = async (id: number) => {
     const { rows } = await database.query<{ brand: string; link: string }>(
       `select b.domain as brand, a.known->'content'->>'link_url' as link

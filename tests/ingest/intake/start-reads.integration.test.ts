@@ -14,17 +14,15 @@ import { judge } from '#tests/trials/judge.ts';
 import { METADATA } from '../../projector/counting-projection.ts';
 import { openIntakeServers } from '../fixtures/intake-stack.ts';
 
-/** A start reads what was appended since the position that a running process has stored, however long the log is. */
+/** However long the log is, a start reads only what follows the stored position. */
 
 const { START_READS_EVENTS } = readSettings(
   z.object({ START_READS_EVENTS: z.coerce.number().int().min(1_000).default(3_000) }),
 );
-/** Most events that a start may read, and the same for the short form. */
 const READS_MAX = Math.min(10_000, START_READS_EVENTS / 10);
 const AT = '2026-05-02T10:00:00Z';
-/** Events of one append, of a stream of its own. */
 const APPEND_EVENTS = 100;
-/** One of twenty appends registers brands. The others are of libraries, as in a real log. */
+/** The others are of libraries, as in a real log. */
 const APPENDS_OF_A_BRAND = 20;
 const LIMIT_MS = 120_000 + START_READS_EVENTS * 2;
 
@@ -37,14 +35,13 @@ const missed = (brandId: string, index: number): Event => ({
   data: { brand_id: brandId, scan_id: randomUUID(), observed_at: AT, ad_ids: [String(index)] },
 });
 
-/** Appends the events that another process records. Returns the brands that it registers, and the stream that it began with. */
 const appendMany = async (eventStore: EventStore): Promise<{ brands: string[]; firstStream: string }> => {
   const brands: string[] = [];
   const appends = Math.ceil(START_READS_EVENTS / APPEND_EVENTS);
   let firstStream = '';
   for (let append = appends; append > 0; append -= 1) {
     const brandId = randomUUID();
-    // The last append registers brands, so that the position can reach the end of the log.
+    // The position can then reach the end of the log.
     const isOfBrands = append % APPENDS_OF_A_BRAND === 1;
     const domains = Array.from({ length: APPEND_EVENTS }, (_, index) => `many-${append}-${index}.example`);
     const stream = isOfBrands ? brandStream(brandId) : adLibraryStream(brandId);
@@ -75,14 +72,14 @@ test('a start of ingest reads few of many events, and has all brands', {
   await former.submit(profile('first.example'));
   const { brands, firstStream } = await appendMany(eventStore);
   const head = await eventStore.head();
-  // The former process follows the log and stores its position.
+  // Stores the position.
   await expect
     .poll(() => foldedTo(database), { timeout: LIMIT_MS / 2, interval: 200 })
     .toBeGreaterThanOrEqual(head);
   await former.submit(profile('last.example'));
   await former[Symbol.asyncDispose]();
 
-  /** Events that the event store has sent through the proxy: each names its stream once. */
+  /** Each event names its stream once. */
   let sent = 0;
   const counting = await proxied(servers.eventStoreUrl, (bytes) => {
     sent += bytes.toString('latin1').match(/(?:brand|socialPage|adLibrary)-/g)?.length ?? 0;
@@ -96,7 +93,7 @@ test('a start of ingest reads few of many events, and has all brands', {
     atMost: READS_MAX,
   });
 
-  // The count is one of events: a reader of the first stream adds them.
+  // Proves that the count is one of events.
   const reader = resources.use(openEventStore(counting.url));
   const before = sent;
   for await (const _ of reader.read(firstStream));

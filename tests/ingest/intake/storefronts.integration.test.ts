@@ -16,7 +16,6 @@ import { createStorefrontRecorder } from '#services/ingest/storefront/record-sca
 import { shopProduct } from '#tests/dsl/site-events.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 
-/** Storefront scans in parts: interruptions, repeated pages, and the memory that a large catalogue needs. */
 let stack: IntakeStack;
 let database: Database;
 
@@ -29,10 +28,9 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Each page is a part, and each part is appended by itself. */
+/** Each page is a part that is appended by itself. */
 const SMALL_PARTS = { characters: 6_000, appendedEvents: 1 };
 
-/** Returns a product of about 60 KB of JSON. */
 const largeProduct = (n: number, price: string): ObservedProduct => ({
   ...shopProduct(n, price),
   variants: Array.from({ length: 180 }, (_, variant) => ({
@@ -71,7 +69,7 @@ const scanOf = (domain: string, day: number, pages: readonly (readonly ObservedP
   };
 };
 
-/** Two scans of a shop: the second has other prices, a product on two pages, new and absent products. */
+/** Has changed prices, a product on two pages, new and absent products. */
 const scansOf = (domain: string): readonly [Scan, Scan] => {
   const page = (first: number, price: string): ObservedProduct[] =>
     Array.from({ length: 20 }, (_, n) => shopProduct(first + n, price));
@@ -85,7 +83,7 @@ const stage = async ({ pages }: Scan): Promise<void> => {
   for (const page of pages) await stageStorefrontPage(database, page);
 };
 
-/** Returns the event store with an append that fails once, before or after the events are recorded. */
+/** Fails once, before or after recording. */
 const failingAt = (call: number, when: 'before' | 'after'): EventStore => {
   let calls = 0;
   return {
@@ -100,7 +98,7 @@ const failingAt = (call: number, when: 'before' | 'after'): EventStore => {
   };
 };
 
-/** Returns what a shop's stream and working tables hold, without the names that differ between shops. */
+/** Without names that differ between shops. */
 const stateOf = async (domain: string): Promise<object> => {
   const events: Event[] = [];
   for await (const { type, data } of stack.eventStore.read<Event>(storefrontStream(domain)))
@@ -282,7 +280,7 @@ it('a catalogue of any size is read and appended in parts of bounded size', asyn
     );
   const totalCharacters = JSON.stringify(catalogue('9.00')).length;
   expect(totalCharacters).toBeGreaterThan(3 * MAX_CHARACTERS);
-  // The products of the first two scans are absent from the last two, and delisted.
+  // Absent products are delisted.
   for (const [day, pages] of [
     catalogue('9.00'),
     catalogue('8.00'),

@@ -6,7 +6,6 @@ import { recordPageLink, socialPage } from '#domain/corpus/social-page.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import { createStreamCommands } from '#services/ingest/intake/stream-commands.ts';
 
-/** Returns an event store of one stream in memory, and how often it was loaded, with how many events. */
 const countingStore = () => {
   const stored: Event[] = [];
   let read = 0;

@@ -10,7 +10,6 @@ import { createTestNats } from '#tests/stack/database.ts';
 
 const POLL = { timeout: 60_000 } as const;
 const ACK_WAIT_MS = 1_500;
-/** Acknowledgement timeouts that pass while nothing is processed. */
 const TIMEOUTS = 4;
 const WAITING_MAX = 8;
 const BRANDS = ['a.example', 'b.example', 'c.example'];
@@ -57,7 +56,7 @@ test('a backlog that nothing is processed of is delivered up to the limit, and o
     (await nats.manager.consumers.info(OBSERVATIONS_STREAM, INGEST_CONSUMER)).delivered.consumer_seq;
   await expect.poll(deliveries, POLL).toBeGreaterThanOrEqual(WAITING_MAX);
   await pause(TIMEOUTS * ACK_WAIT_MS);
-  // Each delivery that is not processed takes memory.
+  // Waiting deliveries take memory.
   expect(await deliveries()).toBe(WAITING_MAX);
 
   gate.resolve();

@@ -10,7 +10,6 @@ import { consumeObservations } from '#services/ingest/queue/consumer.ts';
 import { createTestNats } from '#tests/stack/database.ts';
 
 const LIMIT_MS = 30_000;
-/** Milliseconds for which an operator lets the queue keep observations. */
 const KEPT_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 const resources = new AsyncDisposableStack();
@@ -33,7 +32,7 @@ test('a message that is as large as NATS takes ends nothing: its beginning is de
   };
   const largest = nats.connection.info?.max_payload ?? 0;
   expect(largest).toBeGreaterThan(1_000_000);
-  // The stream counts the subject and its own bytes too, as little as these.
+  // The stream counts the subject and its own bytes too.
   const length = largest - 100;
   await nats.jetstream.publish('observations.one', 'x'.repeat(length));
   await nats.jetstream.publish('observations.one', JSON.stringify({ name: 'next' }));
@@ -57,7 +56,6 @@ test('an observation at which a server fails each time is dead-lettered at the e
   const server = await createTestNats();
   own.defer(() => server.stop());
   const short = own.use(await openNats(server.url, 'test'));
-  // A value of the operator.
   const { config } = await short.manager.streams.info(OBSERVATIONS_STREAM);
   const kept = KEPT_MS * NANOS_PER_MS;
   await short.manager.streams.update(OBSERVATIONS_STREAM, {

@@ -57,7 +57,7 @@ test('a consumer that was deleted, alone or with its stream, is created again, a
   await expect.poll(() => recorded, POLL).toEqual([1, 2]);
   expect(times('queue consumer lost; creating it again')).toBe(1);
 
-  // Deleted while observations are in progress: those that were not acknowledged come again, before later ones.
+  // Observations without acknowledgement come again, before later ones.
   gate = opened;
   await publish(3);
   await publish(4);

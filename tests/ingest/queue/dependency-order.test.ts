@@ -16,7 +16,7 @@ import {
 import { pause } from '#platform/clock.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Dependent observations run in queue order, independent ones concurrently. Observed by start and end of the work. */
+/** Dependent observations run in queue order, independent ones concurrently. */
 
 type TestObservation = {
   readonly type:
@@ -62,7 +62,6 @@ const messageOf = ({ type, brand, pages, hasHeaders }: TestObservation): Observa
   });
 };
 
-/** All brands except `NEW` count as registered. */
 const isRegistered = async (domain: string): Promise<boolean> => domain !== NEW;
 const registersByScan = ({ type, brand }: TestObservation): boolean =>
   brand === NEW && type === 'ad_library.scan_end';
@@ -164,7 +163,7 @@ describe('large observations that wait', () => {
     const content = { type, ...(type === 'brand.profile' ? { domain: brand } : { brand_domain: brand }) };
     return { subject: observationSubject(brand), headers: headersFrom(routingHeadersOf(content)) };
   };
-  /** Returns an order, and functions that add observations to it: large ones that never end, and small ones. */
+  /** Large observations never end. */
   const open = () => {
     const order = new DependencyOrder();
     const stuck = new Promise<void>(() => undefined);

@@ -30,11 +30,10 @@ const profile = (domain: string, observed_at = '2026-05-02T10:00:00Z', name = do
 
 type LeadingStack = IntakeStack & {
   readonly database: Database;
-  /** Lets another process take the lease over. */
   takeOver(): Promise<unknown>;
 };
 
-/** Starts an intake that works under the lease. `reach` returns the string with which it reaches the event store. */
+/** `reach` returns the connection string for the event store. */
 const openLeadingStack = async (
   reach?: (eventStoreUrl: string) => Promise<string>,
 ): Promise<LeadingStack> => {

@@ -36,7 +36,6 @@ beforeEach(async () => {
 const messagesOf = async (stream: string): Promise<number> =>
   (await nats.manager.streams.info(stream)).state.messages;
 
-/** A chunk of a scan, as large as `bytes` or a little more. */
 const chunkOf = (chunk: number, bytes: number) => ({
   type: 'ad_library.scan',
   brand_domain: 'shop.example',
@@ -50,7 +49,6 @@ const publicationOf = (observation: object, msgID?: string) => ({
   ...(msgID === undefined ? {} : { msgID }),
 });
 
-/** Consumes the queue until it is empty. Returns the numbers of the chunks, in the order in which they were submitted. */
 const consumeAll = async (): Promise<readonly unknown[]> => {
   const submitted: unknown[] = [];
   const intake = {
@@ -73,7 +71,7 @@ test('a body is read from the stream, also from one that an older release config
     await nats.manager.streams.update(OBSERVATIONS_STREAM, { ...config, allow_direct });
     const bodies = openBodies(nats, silentLog());
     const message = { seq, subject: 'observations.a', headers: headersFrom({}) };
-    // Without direct reads, the first read waits for an answer, and the others ask the leader at once.
+    // Without direct reads only the first read waits.
     for (let count = 0; count < 20; count += 1) {
       const { bytes, apart, fault } = await bodies.read(message);
       expect([Buffer.from(bytes).toString(), apart, fault]).toEqual(['a body', null, null]);

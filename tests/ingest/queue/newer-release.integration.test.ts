@@ -26,10 +26,7 @@ import { scanOf } from '../fixtures/scan-messages.ts';
 
 const POLL = { timeout: 60_000 } as const;
 
-/**
- * Both releases run in this process. Each intake is closed before the release changes, because an open one follows the log
- * with what its release could read.
- */
+/** Intakes close before a change, because an open one follows the log with its release. */
 let stack: IntakeServers;
 let database: Database;
 beforeAll(async () => {
@@ -43,7 +40,7 @@ afterAll(async () => {
 
 describe('a stream with an event of a newer release', () => {
   const registry = SCHEMA_REGISTRY as Record<string, SchemaRegistry[string]>;
-  /** The newer release knows one schema version of `ScanRecorded` and `BrandRegistered` more. */
+  /** The newer release has one schema version of two events more. */
   const release = (name: 'older' | 'newer'): void => {
     const added = name === 'newer' ? [(data: EventData) => data] : [];
     registry[AD_LIBRARY] = {
@@ -88,7 +85,7 @@ describe('a stream with an event of a newer release', () => {
       return running;
     };
 
-    // The newer release records one scan, and is then rolled back. The older one builds its working tables again.
+    // After the rollback the older release builds its tables again.
     release('newer');
     {
       await using _ = await consume(2);
@@ -103,7 +100,7 @@ describe('a stream with an event of a newer release', () => {
     for (let start = 0; start < 2; start += 1) {
       await using _ = await consume(2);
       await expect.poll(() => scansOf('unaffected.example'), POLL).toEqual([second]);
-      // The two ends of the scans remain, and hold no slot.
+      // They hold no slot.
       await expect.poll(unacknowledged, POLL).toBe(2);
       expect(await scansOf('rolled-back.example')).toEqual([first]);
     }

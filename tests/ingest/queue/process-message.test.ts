@@ -6,19 +6,14 @@ import { silentLog } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { processMessage } from '#services/ingest/queue/process-message.ts';
 
-/** Attempts of an outage of a day. */
 const DAY_ATTEMPTS = 2_900;
-/** Age at which an observation that still fails becomes a dead letter. */
 const RETRY_MAX_AGE_MS = 6 * DAY_MS;
 const NANOS_PER_MS = 1_000_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/**
- * Processes a message whose first submissions fail with these errors. `ageMs`: its age at the first one. Returns how it left the
- * queue, its age then, and the number of submissions.
- */
+/** `ageMs`: at the first submission. Returns how it left, its age then, and the submissions. */
 const processed = async (errors: readonly unknown[], ageMs = 0) => {
   const storedMs = Date.now() - ageMs;
   let leftAtMs = 0;

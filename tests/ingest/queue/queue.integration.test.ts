@@ -201,7 +201,7 @@ describe('the queue consumer', () => {
         ad(`6${day + more}${number}`, {
           page_id: page,
           started_on: `2026-05-0${day + more}`,
-          // The owner of the ad depends on which brands are registered by then.
+          // The owner depends on the brands registered by then.
           link_url: `https://${brands[(number + more) % brands.length]}/${more}`,
         }),
       );

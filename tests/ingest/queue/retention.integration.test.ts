@@ -82,7 +82,6 @@ it('all chunks, ads and digests of old scans are deleted, however many, and none
     expect(await count('staged_chunk')).toBe(2);
     expect(await count('staged_digest')).toBe(2);
     expect(await count('staged_ad')).toBe(10);
-    // Catalogue pages are deleted one by one.
     expect(await count('staged_storefront_page')).toBe(1);
     expect(await count('staged_storefront_digest')).toBe(1);
   } finally {

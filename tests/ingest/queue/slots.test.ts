@@ -5,7 +5,7 @@ import { createSlots, largeSlotsOf } from '#services/ingest/queue/slots.ts';
 const LARGE_MS = 50;
 const LARGE = { bytes: LARGE_OBSERVATION_BYTES + 1, brand: 'large.example' };
 
-/** Slots in simulated time. `pass` lets time pass. */
+/** Simulated time; `pass` lets it pass. */
 const simulate = (concurrency: number) => {
   const time = { ms: 0 };
   const pass = async (ms: number): Promise<void> => {
@@ -18,7 +18,7 @@ const simulate = (concurrency: number) => {
   };
 };
 
-/** Runs large observations for 20 s of simulated time, each `LARGE_MS` long. Returns how many ended in the last 10 s. */
+/** Returns how many ended in the last 10 s. */
 const runFor20s = async (smallBrand: string | null): Promise<number> => {
   const { time, slots } = simulate(1);
   let small = Promise.resolve();
@@ -51,7 +51,7 @@ test('slots run no two large observations in a row when small ones of other bran
       startedAt.push(time.ms);
       await pass(LARGE_MS);
     });
-  // No small one has arrived for long, and large ones that took much time disturbed none.
+  // Large observations disturbed none meanwhile.
   await pass(60_000);
   for (let run = 0; run < 20; run += 1) await runLarge();
   startedAt.length = 0;
@@ -85,7 +85,6 @@ test('slots run a third as many large observations at once, and small ones in th
       await gate.promise;
     }),
   );
-  // No small one has arrived when the large ones begin.
   await new Promise(setImmediate);
   expect(large).toBe(largeSlotsOf(6));
   expect(await slots.run({ bytes: 10, brand: 'a' }, async () => 'done')).toBe('done');

@@ -18,7 +18,6 @@ test('a leader that loses Postgres and keeps NATS does not delete the consumer o
   const through = await proxied(database.url);
   const proxy = own.use(through.proxy);
 
-  /** Starts a process that wants to lead. Returns what it has logged and recorded. */
   const start = async (databaseUrl: string) => {
     const nats = own.use(await openNats(server.url, 'test'));
     const [logged, recorded]: [string[], number[]] = [[], []];

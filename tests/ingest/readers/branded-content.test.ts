@@ -3,7 +3,6 @@ import { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import { ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { actorAd, webAd } from '../fixtures/export-shapes.ts';
 
-/** The partner of a branded-content ad, in the web formats. */
 const read = async (ads: readonly object[]) => {
   await using folder = await ExportFolder.open();
   const { ads: result, refused } = await reading(

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 
-/** First lines and headers of CSV as spreadsheets and data frames write them. */
 const read = async (content: string, options = OF_BRAND) => {
   await using folder = await ExportFolder.open();
   return await reading(await folder.file('ads.csv', content), options);

@@ -6,7 +6,7 @@ import { brandSlugOf } from '#domain/ids.ts';
 import { brandDomainOf } from '#services/ingest/readers/scan-key.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Random texts of letters, dots and hyphens, to test which are domains and which slugs they get. */
+/** Domains and slugs are tested with these. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 8 });
 const anyDomain = anyText
   .map((text) => `${text}.example`)

@@ -11,7 +11,7 @@ import { workbook } from '../fixtures/workbook.ts';
 const INGEST = resolve(import.meta.dirname, '../../../services/ingest');
 const MANUAL = readFileSync(join(INGEST, 'FORMATS.md'), 'utf8');
 
-/** A fenced block of the manual. `name` is the file name in its first line, `above` is the text above it. */
+/** `name`: file name in its first line. `above`: text above it. */
 type Block = {
   readonly syntax: string;
   readonly name: string;
@@ -24,11 +24,11 @@ const blocks: readonly Block[] = [...MANUAL.matchAll(/([^]*?)^```(\w+)(?: (\S+))
 );
 
 type Example = {
-  /** Heading of the example: the format, or the kind of the file. */
+  /** The format, or the kind of file. */
   readonly title: string;
   readonly file: Block;
   readonly mapping: Block | null;
-  /** Path of a shipped mapping that the text names. */
+  /** Shipped mapping that the text names. */
   readonly shipped: string | null;
 };
 
@@ -42,7 +42,6 @@ const examples: readonly Example[] = blocks.flatMap((file, at) => {
   return [{ title, file, mapping, shipped }];
 });
 
-/** Formats of the examples that stand for a kind of file instead of a format. */
 const FORMAT_OF_KIND: { readonly [title: string]: string } = {
   'JSON lines': 'web-graphql',
   'Replies of APIs': 'web-graphql',

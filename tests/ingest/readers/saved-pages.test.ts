@@ -4,7 +4,7 @@ import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { connection, webAd } from '../fixtures/export-shapes.ts';
 
-/** Returns a data block as the website writes it: results are nested in the arguments of a script loader. */
+/** Results are nested in the arguments of a script loader. */
 const block = (data: object, type = 'type="application/json"'): string =>
   `<script ${type} data-sjs>${JSON.stringify({ require: [['Server', 'handle', null, [{ __bbox: { result: data } }]]] })}</script>`;
 const page = (...parts: readonly string[]): string =>

@@ -3,7 +3,6 @@ import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts
 import { readFile } from '#services/ingest/files/read-file.ts';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Products in the shapes of shop systems: their catalogues, scripts, interfaces and own exports. */
 const OPTIONS = { brand: 'shop.example', scannedAt: '2026-03-02T08:00:00.000Z', complete: true };
 
 const read = async (content: object | string) => {

@@ -3,7 +3,6 @@ import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observati
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Readers of shop catalogues and of exports of technology detectors. */
 let folder: ExportFolder;
 beforeAll(async () => {
   folder = await ExportFolder.open();

@@ -2,10 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Observation } from '#contracts/observations/index.ts';
 
-/**
- * Postgres stores neither NUL characters nor lone surrogates, as text or as JSON. An observation with one would become
- * an event that no table can store. Every field of every observation must therefore refuse them.
- */
+/** Postgres stores neither NUL nor lone surrogates: such an event would fit no table. */
 const UNSTORABLE = [
   'a\u0000b',
   'a\uD83D',
@@ -17,7 +14,6 @@ const UNSTORABLE = [
 
 type Field = { readonly path: string; readonly schema: z.ZodType };
 
-/** Returns all text fields of a schema with their paths. */
 const textFields = (schema: z.ZodType, path: string): readonly Field[] => {
   const { def } = schema as unknown as { def: Record<string, unknown> & { type: string } };
   switch (def.type) {

@@ -13,7 +13,7 @@ import { answers, openTlsReceivers, type Received } from '#tests/delivery/receiv
 const HEX = 'ab12'.repeat(8);
 const TEAMS_PATH = `workflows/${HEX}/triggers/manual/paths/invoke`;
 
-/** Addresses of each tool, as the tool shows them. The first one of each is sent to. */
+/** The first one is sent to. */
 const ADDRESSES: Readonly<Record<ChatTool, readonly string[]>> = {
   slack: [
     'https://hooks.slack.com/services/T0AB12/B0CD34/ab12CD34ef56',
@@ -37,7 +37,7 @@ const ADDRESSES: Readonly<Record<ChatTool, readonly string[]>> = {
   rocketChat: [`https://rocket.shop.example/hooks/64b0c1d2e3f4a5b6c7d8e9f0/${'aB3dE'.repeat(12)}`],
 };
 
-/** Addresses that people paste, and that none of the forms fits. */
+/** People paste these; no form fits. */
 const OTHERS = [
   'https://hooks.slack.com/triggers/T0AB12/1234/ab12',
   'https://hooks.slack.com/workflows/T0AB12/A0/1234/ab12',
@@ -77,7 +77,6 @@ const sample = newDelivery(
 ).payload;
 const [item] = sample.items;
 
-/** A payload with this many items of these texts. */
 const payloadOf = (count: number, title: string, brand = 'Shop'): AlertPayload => ({
   ...sample,
   items_total: count,
@@ -179,7 +178,7 @@ describe('chat message', () => {
     });
   });
 
-  /** Documented limits of the tools: characters of a text, or bytes of the whole message. */
+  /** Characters of a text, or bytes of a message. */
   const LIMITS: Readonly<Record<ChatTool, (sent: string) => boolean>> = {
     slack: (sent) => {
       const { blocks } = JSON.parse(sent) as { blocks: { text?: { text: string; type: string } }[] };
@@ -219,7 +218,7 @@ describe('chat message', () => {
   });
 });
 
-/** Answers as the tools give them: status, headers and body, with the outcome that follows. */
+/** With the outcome that follows. */
 type Recorded = readonly [status: number, body: string, headers: Record<string, string>, outcome: object];
 const json = { 'content-type': 'application/json' };
 const text = { 'content-type': 'text/plain' };
@@ -318,7 +317,6 @@ describe('chat tool', () => {
   });
   afterAll(() => resources.disposeAsync());
 
-  /** Sends a payload to an address of a tool, which answers so. Returns the outcome and the request. */
   const send = async (address: string, [status, body, headers]: Recorded) => {
     const url = new URL(address);
     url.port = String(receivers.port);

@@ -28,7 +28,6 @@ const cases: readonly (readonly [FailureClass, Error])[] = [
 test.each(cases)('classifies as %s: %s', (failure, error) => {
   const found = networkFailure(error);
   expect(found.failure).toBe(failure);
-  // The reason is a sentence without internal addresses.
   expect(found.reason).toMatch(/^[A-Z].*[.)]$/);
   expect(found.reason).not.toContain('10.0.0.7');
 });

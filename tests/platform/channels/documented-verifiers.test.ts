@@ -15,7 +15,6 @@ const BODY = Buffer.from(TEXT);
 const nowS = Math.floor(Date.now() / 1_000);
 const NOW = String(nowS);
 
-/** A request as the service signs it. */
 const sentAt = (seconds: number, body: Buffer = BODY): SignedRequest => {
   const [, timestamp = '', , signature = ''] = signatureHeaders(
     'b0f3',
@@ -28,14 +27,14 @@ const sentAt = (seconds: number, body: Buffer = BODY): SignedRequest => {
 const genuine = sentAt(nowS);
 const right = genuine.signature ?? '';
 
-/** A request whose signature is right for its bytes: only the form or the age of its timestamp is wrong. */
+/** Only form or age of the timestamp is wrong. */
 const signedAs = (timestamp: string, body: Buffer = BODY, secret = SECRET): SignedRequest => ({
   timestamp,
   signature: `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
   body,
 });
 
-/** Texts that a shell, a number parser, an encoder or a regular expression may take for something else. */
+/** Shells, parsers, encoders or patterns may take these for something else. */
 const HOSTILE: readonly string[] = [
   '',
   ' ',
@@ -91,7 +90,7 @@ const HOSTILE: readonly string[] = [
 const digitsFrom = (zero: number): string =>
   Array.from(NOW, (digit) => String.fromCodePoint(zero + Number(digit))).join('');
 
-/** Other spellings of the present second. Each is signed with the right key. */
+/** Each is signed with the right key. */
 const OTHER_TIMESTAMPS: readonly string[] = [
   ...HOSTILE,
   ...[0x660, 0x6f0, 0x966, 0xff10, 0x1d7ce].map(digitsFrom),
@@ -176,7 +175,6 @@ const FORGED: readonly SignedRequest[] = [
   { timestamp: NOW.slice(0, -1), signature: right, body: Buffer.concat([Buffer.from(NOW.slice(-1)), BODY]) },
 ];
 
-/** Requests with one header of random text. */
 const RANDOM: readonly SignedRequest[] = fc
   .sample(
     fc.string({
@@ -203,7 +201,7 @@ describe.each(VERIFIERS)('$name verifier of the guide', { timeout: CASE_LIMIT_MS
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'verifiers-'));
-    // A name that a pattern would turn into the present second.
+    // A pattern would turn this name into the present second.
     await writeFile(join(folder, NOW), '');
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));

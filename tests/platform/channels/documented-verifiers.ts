@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
-/** Runs the verifiers of deploy/WEBHOOKS.md, as they are written there, in the interpreters of this machine. */
+/** As written in deploy/WEBHOOKS.md, in the interpreters of this machine. */
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../deploy/WEBHOOKS.md'), 'utf8');
 const sampleIn = (language: string, beginning: string): string => {
@@ -13,7 +13,7 @@ const sampleIn = (language: string, beginning: string): string => {
   return GUIDE.slice(from, GUIDE.indexOf('```', from));
 };
 
-/** A request as a receiver gets it. `null`: the header is missing. */
+/** `null`: no such header. */
 export type SignedRequest = {
   readonly timestamp: string | null;
   readonly signature: string | null;
@@ -23,9 +23,9 @@ export type SignedRequest = {
 export type Verifier = {
   readonly name: string;
   readonly isInstalled: boolean;
-  /** Returns true when a caller can hand the request to the interpreter at all. */
+  /** False when no caller can hand it over. */
   takes(request: SignedRequest): boolean;
-  /** Returns for each request whether it is genuine, or what went wrong instead of an answer. */
+  /** Or what went wrong instead of an answer. */
   verify(requests: readonly SignedRequest[], secret: string, folder: string): Promise<readonly unknown[]>;
 };
 
@@ -42,7 +42,7 @@ const run = (
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const path = inheritedEnvironment()['PATH'] ?? '';
-    // With a socket as its input and no level, bash takes itself for a remote shell and reads the start files of the user.
+    // Without a level and with a socket as input, bash reads the start files of the user.
     const SHLVL = '1';
     const child = spawn(command, [...args], {
       cwd,
@@ -57,7 +57,6 @@ const run = (
     child.on('error', reject).on('close', (status) => resolve({ status, ...output }));
   });
 
-/** Passes all requests to one process, which prints a JSON list of its answers. */
 const asOneProcess = (name: string, command: string, args: readonly string[]): Verifier => ({
   name,
   isInstalled: spawnSync(command, ['--version']).status === 0,
@@ -92,9 +91,8 @@ def answer(request):
 print(json.dumps([answer(request) for request in given["requests"]]))`;
 
 const SHELL = sampleIn('sh', '# verify.sh');
-/** Shells run at once. */
 const SHELLS_AT_ONCE = 4;
-/** Linux passes no longer argument to a process. */
+/** Limit of Linux. */
 const ARGUMENT_MAX_BYTES = 128 * 1024;
 
 const answerOfShell = ({ status, stdout, stderr }: Ended): unknown =>

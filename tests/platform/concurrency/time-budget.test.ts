@@ -51,7 +51,6 @@ test('a wait that begins when others have just thrown throws too, although timer
   const begun: Promise<void>[] = [];
   for (let count = 0; count < 300; count += 1) {
     begun.push(begin(3 + (count % 10) / 10));
-    // Budgets begin at any fraction of a millisecond.
     const until = performance.now() + 0.13;
     while (performance.now() < until);
     if (count % 5 === 0) await pause(1);

@@ -13,7 +13,6 @@ const END = '\r\n\r\n';
 let server: Server;
 let egress: Egress;
 let connections = 0;
-/** Parts that the server writes for each request, one after another. */
 let parts: readonly (string | Buffer)[] = [];
 
 beforeAll(async () => {
@@ -39,7 +38,6 @@ const request = async (...written: readonly (string | Buffer)[]) => {
   const { statusCode, body } = await egress.dispatcher.request({ origin, path: '/', method: 'GET' });
   return { statusCode, bytes: (await body.arrayBuffer()).byteLength };
 };
-/** Status line and headers of this many bytes, with one long field, followed by the body. */
 const headOf = (bytes: number): string => {
   const start = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\nx: `;
   return `${start}${'x'.repeat(bytes - start.length - END.length)}${END}`;
@@ -85,7 +83,7 @@ test('a response arrives whole or is refused for its head, however it is cut', a
           return all.subarray(from, from + size);
         });
         const response = request(...written);
-        // Up to one piece of the body can count with the head.
+        // A piece of the body can count with the head.
         if (headBytes > LIMIT_BYTES) await expect(response).rejects.toMatchObject(OVERFLOW);
         else if (headBytes < LIMIT_BYTES - 2_048)
           expect(await response).toEqual({ statusCode: 200, bytes: BODY.length });

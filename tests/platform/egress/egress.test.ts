@@ -13,7 +13,7 @@ const keys = webhookKeysOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 const v4 = (address: string): ResolvedAddress => ({ address, family: 4 });
 const v6 = (address: string): ResolvedAddress => ({ address, family: 6 });
 
-/** Sends through the complete webhook channel, while each resolution of the name returns the next of `answers`. */
+/** Each resolution returns the next of `answers`. */
 const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddress[])[]) => {
   let resolutions = 0;
   await using egress = openEgress({
@@ -30,7 +30,7 @@ const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddres
   return { outcome, resolutions };
 };
 
-/** A server on this machine that must never be reached. */
+/** Must never be reached. */
 let server: Server;
 let reached = 0;
 let port = 0;
@@ -103,7 +103,7 @@ describe('rejects a target by its URL', () => {
   ] as const;
   test.each(refused)('%s', async (_, url) => {
     expect(checkTargetUrl(url, { allowLoopback: false })).toMatch(/^[A-Z].*\.$/);
-    // The sender checks the URL again, before it resolves a name.
+    // The URL is checked again before a name is resolved.
     const { outcome, resolutions } = await sendTo(url, [v4('93.184.216.34')]);
     expect(outcome).toMatchObject({ delivered: false, failure: 'blocked_target', terminal: true });
     expect(resolutions).toBe(0);
@@ -155,7 +155,7 @@ describe('rejects a target when its name resolves to a blocked address', () => {
       terminal: true,
       status_code: null,
     });
-    // The name is resolved once: the checked addresses are those that would be connected to.
+    // The checked addresses are those connected to.
     expect(resolutions).toBe(1);
   });
 

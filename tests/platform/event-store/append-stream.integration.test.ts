@@ -32,7 +32,6 @@ const eventOf = (bytes = 2): EncodedEvent => ({
 const appendOne = (to: AppendStream, withinMs = LONG_MS, bytes = 2) =>
   to.append({ stream: 'test-1', expected: -1n, events: [eventOf(bytes)] }, withinMs);
 
-/** Starts a server that keeps its requests and answers them on demand. */
 const startHolding = async () => {
   const held: { readonly call: AppendCall; readonly request: streams.BatchAppendReq }[] = [];
   const server = await startStubServer({ onAppend: (call, request) => void held.push({ call, request }) });

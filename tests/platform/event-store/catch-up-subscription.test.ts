@@ -11,7 +11,6 @@ import {
 const MEBIBYTE = 1024 * 1024;
 const EVENTS = 100;
 
-/** Returns a follower of events with data of one MiB each, and the number of events that it has read. */
 const followLargeEvents = (): { readonly follower: Follower; readonly read: () => number } => {
   let read = 0;
   const text = 'a'.repeat(MEBIBYTE);

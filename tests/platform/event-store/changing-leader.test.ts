@@ -13,7 +13,7 @@ import {
   type StubServer,
 } from './stub-server.ts';
 
-/** A node that has lost its cluster, or answers no more: another one leads, and appends and reads must find it. */
+/** Another node leads, and appends and reads must find it. */
 
 const METADATA = {
   $correlationId: 'c',
@@ -28,7 +28,7 @@ const SHORT_MS = 200;
 const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
-/** Starts two nodes. The former leader leads by its own gossip until it has been asked; after that, both name the new one. */
+/** The former leader leads by its own gossip until asked. */
 const startCluster = async (
   formerLeader: StubAnswers['onAppend'],
 ): Promise<{ readonly url: string; readonly refused: () => number }> => {
@@ -61,7 +61,7 @@ describe('appends go to the new leader', { timeout: LIMIT_MS }, () => {
   test('when the former one says that it has none', async () => {
     const { url, refused } = await startCluster(refuse);
     await using store = openEventStore(url);
-    // As background work does, which tries again when its repetitions are used up.
+    // Background work tries again.
     await expect.poll(() => append(store), { timeout: LIMIT_MS }).toMatchObject({ revision: 0n });
     expect(refused()).toBeGreaterThan(1);
   });

@@ -10,7 +10,6 @@ import {
 const FIRST = { position: '18446744073709551615', at: '2026-05-01T10:00:00.123Z' };
 const sized = (metadata: Uint8Array, bytes = 2) => ({ type: 'Tried', data: Buffer.alloc(bytes), metadata });
 
-/** JSON objects as text, with the spaces that a writer may add. */
 const objects = fc
   .tuple(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), fc.constantFrom('', ' ', '\n\t'))
   .map(([value, space]) => {

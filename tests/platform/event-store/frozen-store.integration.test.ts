@@ -18,10 +18,7 @@ import { createTestDatabase, type TestDatabase } from '#tests/stack/database.ts'
 import { startProcess } from '#tests/stack/processes.ts';
 import { judge } from '#tests/trials/judge.ts';
 
-/**
- * The event store is frozen under many writers, and goes down over and over. `npm run trials -- frozen-store` does both
- * longer and checks the limits of time, on a quiet machine.
- */
+/** `npm run trials -- frozen-store` runs longer and checks times, on a quiet machine. */
 const { FROZEN_STORE_OUTAGES: outages, FROZEN_STORE_ROUNDS: rounds } = readSettings(
   z.object({
     FROZEN_STORE_OUTAGES: z.coerce.number().int().min(1).default(3),
@@ -30,7 +27,7 @@ const { FROZEN_STORE_OUTAGES: outages, FROZEN_STORE_ROUNDS: rounds } = readSetti
 );
 const isLong = rounds > 0;
 const WRITERS = isLong ? 64 : 8;
-/** Milliseconds after which an append of a request is refused, with the default setting. A busy machine gets more. */
+/** Default setting; a busy machine gets more. */
 const REFUSED_MS = isLong ? 2_000 : 20_000;
 const FROZEN_MS = isLong ? 20_000 : 3_000;
 const STEADY_MS = 60_000;
@@ -70,7 +67,7 @@ const appendOnce = async (store: EventStore, stream: string, expected: bigint): 
   }
 };
 
-/** Appends to a stream of its own until told to stop; after a refusal it first looks what was recorded. */
+/** After a refusal it first looks what was recorded. */
 const write = async (
   store: EventStore,
   stream: string,
@@ -90,7 +87,6 @@ const write = async (
   }
 };
 
-/** Waits until each writer has another acknowledged append. */
 const untilAllSucceed = async (all: readonly (readonly Attempt[])[]): Promise<void> => {
   const count = (attempts: readonly Attempt[]): number =>
     attempts.filter(({ outcome }) => !(outcome instanceof Error)).length;
@@ -132,7 +128,7 @@ test(
         await Promise.all(writers);
       }
       const attempts = each.flat();
-      // A writer whose append was recorded without an answer then finds that its stream has moved.
+      // An append without an answer may be recorded, so that the stream has moved.
       const refused = attempts.filter(
         ({ outcome }) => outcome instanceof Error && !(outcome instanceof StreamMoved),
       );

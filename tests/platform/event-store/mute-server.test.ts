@@ -15,11 +15,8 @@ import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { eventAt, startStubServer } from './stub-server.ts';
 
-/** All waits for an event store that accepts connections and says nothing. */
-
 const METADATA = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
 
-/** Opens a server that accepts connections and says nothing. */
 const openMute = async (): Promise<AsyncDisposable & { readonly url: string; readonly address: string }> => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -42,7 +39,7 @@ const openMute = async (): Promise<AsyncDisposable & { readonly url: string; rea
 
 test('all waits of a command for a mute server end in the time of one, also behind others of its stream', async () => {
   const ANSWER_MS = 1_600;
-  /** Commands of one stream wait for each other, and each of them reads before it appends. */
+  /** Each command reads before it appends, and waits for the others. */
   const COMMANDS = 20;
   await using server = await openMute();
   await using store = openEventStore(server.url, { answerWithinMs: ANSWER_MS });
@@ -65,9 +62,8 @@ test('all waits of a command for a mute server end in the time of one, also behi
       return performance.now() - since;
     });
   const waits = await Promise.all(Array.from({ length: COMMANDS }, () => run('brand-a')));
-  // One after the other they would take three times as long at least.
   expect(Math.max(...waits)).toBeLessThan(2 * ANSWER_MS);
-  // By now the silence is known, also that of the commands that only waited.
+  // The silence is known by now.
   expect(await run('brand-b')).toBeLessThan(ANSWER_MS / 2);
 });
 
@@ -92,7 +88,7 @@ test('a read in progress fails when the connection is replaced because of others
   const SILENCE_MS = 400;
   await using server = await openMute();
   await using store = openEventStore(server.url, { readSilenceMs: SILENCE_MS });
-  // After three of these it is replaced.
+  // Three silent calls replace the client.
   const others = Array.from({ length: 3 }, () => store.last('brand-a').catch((error: unknown) => error));
   await pause(SILENCE_MS / 2);
   const reads = [

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { allOf, caughtUp, confirmation, eventAt, type ReadCall, startStubServer } from './stub-server.ts';
 
-/** A cluster of two nodes whose follower lacks the newest event, and a connection string that prefers followers. */
+/** The follower lacks the newest event, and the connection string prefers it. */
 
 const LIMIT_MS = 30_000;
 const SHOWN = { leader: 2n, follower: 1n } as const;
@@ -17,7 +17,7 @@ afterEach(async () => {
 const openCluster = async () => {
   const subscribed: number[] = [];
   const ports: number[] = [];
-  /** Answers as the server does: a node that does not lead refuses a read that must come from the leader, and names it. */
+  /** A real follower refuses such a read and names the leader. */
   const refusesFollower = (call: ReadCall, port: number): boolean => {
     const [leader] = ports;
     if (port === leader || call.metadata.get('requires-leader')[0] !== 'true') return false;

@@ -16,7 +16,7 @@ import {
 } from './stub-server.ts';
 
 const LONG_MS = 30_000;
-/** The largest number of 64 bits, which old servers send as a checkpoint. */
+/** Old servers send this as a checkpoint. */
 const ALL_ONES = 2n ** 64n - 1n;
 
 const take = async (
@@ -39,7 +39,7 @@ describe('checkpoints of old servers', () => {
           confirmation(),
           eventAt(100n),
           checkpointAt(200n),
-          // As releases before 24.10.5 sent them: going live, on an empty page, and in the middle of a transaction.
+          // Before 24.10.5: going live, on an empty page, and in a transaction.
           checkpointAt(ALL_ONES),
           checkpointAt(400n, 350n),
           checkpointAt(150n),
@@ -137,7 +137,7 @@ test('a read of background work that is not answered, or stops in the middle, en
   };
   for (const stream of ['test-silent', 'test-begun'])
     await expect(readAll(stream)).rejects.toThrow(/did not answer/);
-  // A reader that takes its time is not the server's silence.
+  // A slow reader does not make the server silent.
   for await (const event of store.read('test-begun')) {
     expect(event.position).toBe(100n);
     await pause(700);

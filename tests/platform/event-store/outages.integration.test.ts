@@ -7,9 +7,8 @@ import { eventMetadata, serviceActor } from '#application/commands/event-metadat
 import { type EventStore, openEventStore, type Recorded } from '#platform/event-store/event-store.ts';
 import { createTestDatabase, type TestDatabase } from '#tests/stack/database.ts';
 
-/** Outages of an event store that is found by its cluster's gossip: the process goes on with the next call afterwards. */
+/** After an outage the next call goes on, found by gossip. */
 
-/** Milliseconds for an append that begins while the store is down. */
 const APPEND_LIMIT_MS = 30_000;
 
 let database: TestDatabase;

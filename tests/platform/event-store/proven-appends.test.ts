@@ -4,7 +4,6 @@ import type { Event } from '#contracts/events/event.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { acknowledge, type AppendCall, refuse, startStubServer } from './stub-server.ts';
 
-/** Maximum events of one append. */
 const SLICE = 1_000;
 const METADATA = {
   $correlationId: 'c',
@@ -14,10 +13,7 @@ const METADATA = {
 } as const;
 const EVENT = { type: 'BrandRegistered', data: {} } as unknown as Event;
 
-/**
- * Appends events, with a proof that fails the second time. `answer`: how the server answers. Returns the number of appends that it
- * received.
- */
+/** The proof fails the second time. Returns the received appends. */
 const appendedWith = async (
   events: number,
   answer: (call: AppendCall, request: streams.BatchAppendReq) => void,

@@ -5,8 +5,6 @@ import { createShortReads } from '#platform/event-store/short-reads.ts';
 import { type EventStore, type EventStoreLimits, openEventStore } from '#platform/event-store/event-store.ts';
 import { allOf, startStubServer } from './stub-server.ts';
 
-/** A server that refuses the user. The package has no type for these answers. */
-
 const METADATA = {
   $correlationId: 'c',
   $causationId: 'c',
@@ -14,7 +12,7 @@ const METADATA = {
   actor: { kind: 'service', id: 'tests' },
 } as const;
 const ID = '00000000-0000-4000-8000-000000000009';
-/** More than the failures after which calls of requests are refused without asking. */
+/** More than the failures after which requests are refused unasked. */
 const CALLS = 8;
 
 const resources = new AsyncDisposableStack();

@@ -8,8 +8,6 @@ import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerDuplexStream, type ServerWritableStream, Server, ServerCredentials } from '@grpc/grpc-js';
 
-/** An event store that answers as a test says. */
-
 export type AppendCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
 export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
 
@@ -17,18 +15,16 @@ export type StubAnswers = {
   readonly onAppend?: (call: AppendCall, request: streams.BatchAppendReq) => void;
   readonly onRead?: (call: ReadCall, options: streams.ReadReq.Options) => void;
   readonly version?: string;
-  /** Ports of the nodes of the cluster, as this node knows them; the first one is the leader. */
+  /** The first one is the leader. */
   readonly members?: () => readonly number[];
 };
 
 export type StubServer = AsyncDisposable & {
   readonly port: number;
   readonly url: string;
-  /** Number of questions for the list of supported calls. */
   questions(): number;
 };
 
-/** Describes a live node of the cluster on loopback. */
 const member = (port: number, isLeader: boolean): gossip.MemberInfo => {
   const { LEADER, FOLLOWER } = gossip.MemberInfo.VNodeState;
   const endpoint = new gossip.EndPoint().setAddress('127.0.0.1').setPort(port);
@@ -80,7 +76,7 @@ export const startStubServer = async (answers: StubAnswers): Promise<StubServer>
   };
 };
 
-/** Answers an append as written at this revision, and at the position of the same number. */
+/** The position equals the revision. */
 export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, revision: number): void => {
   const success = new streams.BatchAppendResp.Success();
   success.setCurrentRevision(String(revision));
@@ -94,7 +90,7 @@ export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, r
   call.write(answer);
 };
 
-/** Refuses an append for want of a leader, as a node does that was cut off from its cluster. */
+/** As a node that was cut off from its cluster. */
 export const refuse = (call: AppendCall, request: streams.BatchAppendReq): void => {
   const answer = new streams.BatchAppendResp();
   answer.setCorrelationId(request.getCorrelationId());
@@ -103,14 +99,12 @@ export const refuse = (call: AppendCall, request: streams.BatchAppendReq): void 
   call.write(answer);
 };
 
-/** Returns all items of a read. */
 export const allOf = async <T>(read: AsyncIterable<T>): Promise<readonly T[]> => {
   const all: T[] = [];
   for await (const item of read) all.push(item);
   return all;
 };
 
-/** Message of an event at this position. */
 export const eventAt = (position: bigint, stream = 'test-1', type = 'Tried'): streams.ReadResp => {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
   recorded.setId(new shared.UUID().setString('00000000-0000-4000-8000-000000000001'));

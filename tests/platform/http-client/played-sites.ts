@@ -7,16 +7,16 @@ export type PlayedAnswer = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 };
-/** Answers a request to a host. `undefined` answers 404. A function writes the answer itself. */
+/** `undefined` answers 404. A function writes the answer itself. */
 export type PlayedSite = (
   path: string,
   request: IncomingMessage,
 ) => PlayedAnswer | ((response: ServerResponse) => void) | undefined;
 
-/** A loopback server that plays several hosts, by their `Host` header. */
+/** The `Host` header selects the host. */
 export type PlayedSites = AsyncDisposable & {
   readonly origin: string;
-  /** Requests so far, such as `shop.example /robots.txt`. */
+  /** Such as `shop.example /robots.txt`. */
   readonly requests: string[];
   readonly sites: Map<string, PlayedSite>;
 };
@@ -45,7 +45,7 @@ export const openPlayedSites = async (): Promise<PlayedSites> => {
   };
 };
 
-/** A host memory that lives as long as its test. `reserved` lists the spacings in milliseconds, by host. */
+/** `reserved`: spacings in milliseconds, by host. */
 export const createTestHosts = (): HostMemory & { readonly reserved: string[] } => {
   const robots = new Map<string, StoredRobots>();
   const rests = new Map<string, HostRest>();

@@ -36,7 +36,6 @@ const get = async (
   return await client.get(url, { signal, ...(options.validators ? { validators: options.validators } : {}) });
 };
 
-/** Plays shop.example: its robots.txt, and one answer at every other path. */
 const play = (robots: PlayedAnswer, page: PlayedAnswer = { body: 'page' }): void => {
   played.sites.set('shop.example', (path) => (path === '/robots.txt' ? robots : page));
 };

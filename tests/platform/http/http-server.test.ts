@@ -6,7 +6,6 @@ import { createHttpServer, PIPELINED_MAX } from '#platform/http/http-server.ts';
 
 const REPLY_BYTES = 100_000;
 
-/** Starts a server that counts requests, and connects a client that sends bytes as they are. */
 const open = async () => {
   const app = createHttpServer({
     bodyMaxBytes: 1_000_000,

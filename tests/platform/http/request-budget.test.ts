@@ -30,7 +30,7 @@ test('a handler runs in the time of its route, which ends for its waits, and is 
   expect(short).toEqual({ statusCode: 503, body: 'late' });
   expect(waits).toEqual(['TimeUsedUp']);
   const { leftMs } = JSON.parse(long.body) as { leftMs: number };
-  // A part of it is for the reply.
+  // A part is for the reply.
   expect(leftMs).toBeGreaterThan(50_000);
   expect(leftMs).toBeLessThan(60_000);
   expect(JSON.parse(stream.body)).toEqual({ isBounded: false });

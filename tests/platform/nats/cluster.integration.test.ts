@@ -35,7 +35,7 @@ const lineOf = (n: number): QueuedLine => {
   return { bytes: Buffer.from(JSON.stringify(input)), input, observation: input as unknown as Observation };
 };
 
-/** Sends lines as a collector does: the same request again until it is accepted. Returns the number of refusals. */
+/** Repeats as a collector does. Returns the refusals. */
 const sendUntilAccepted = async (nats: Nats, lines: readonly QueuedLine[]): Promise<number> => {
   for (let refusals = 0; ; refusals += 1) {
     try {
@@ -48,7 +48,6 @@ const sendUntilAccepted = async (nats: Nats, lines: readonly QueuedLine[]): Prom
   }
 };
 
-/** Waits until the stream has a leader and all copies are complete. */
 const untilComplete = ({ manager }: Nats): Promise<void> =>
   until('all copies complete', LIMIT_MS, async () => {
     try {
@@ -65,7 +64,7 @@ const leaderOf = async ({ manager }: Nats): Promise<string> =>
 
 const readAll = async (nats: Nats): Promise<readonly string[]> => {
   const config = { durable_name: 'reader', ack_policy: AckPolicy.Explicit, max_ack_pending: -1 };
-  // Nodes that have just come back may still choose who leads them, and none answers meanwhile.
+  // Nodes that come back first choose a leader, and none answers meanwhile.
   await until('a consumer', LIMIT_MS, () =>
     nats.manager.consumers.add(OBSERVATIONS_STREAM, config).then(
       () => true,
@@ -105,7 +104,7 @@ test(
     const isOver = (): boolean => kills >= KILLS;
     const killInTurn = async (): Promise<void> => {
       while (!isOver()) {
-        // The leader of the stream first: it has what the others may not have yet.
+        // The others may lack what the leader has.
         const leader = kills % 2 === 0 ? await leaderOf(nats).catch(() => '') : '';
         const node = leader === '' ? (cluster.nodes[kills % 3] ?? '') : leader;
         await cluster.kill(node);
@@ -118,7 +117,6 @@ test(
     const killing = killInTurn();
     let refusals = 0;
     let sent = 0;
-    // Sends until all are sent and the last node is back.
     while (sent < OBSERVATIONS || !isOver()) {
       const lines = Array.from({ length: LINES_PER_REQUEST }, (_, n) => lineOf(sent + n));
       refusals += await sendUntilAccepted(nats, lines);

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { findNatsServer } from '#deploy/local/nats/binary.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 
-/** A cluster of three NATS nodes on loopback. Each can be killed and started again with its data. */
+/** Nodes restart with their data. */
 export type NatsCluster = AsyncDisposable & {
-  /** URL with all nodes. */
   readonly url: string;
-  /** Names of the nodes, as streams name their leader. */
+  /** As streams name their leader. */
   readonly nodes: readonly string[];
-  /** Kills a node with SIGKILL and waits until it is gone. */
   kill(node: string): Promise<void>;
   start(node: string): Promise<void>;
 };

@@ -107,7 +107,7 @@ test('a connection whose streams cannot be created is closed', async () => {
   }
 });
 
-/** Milliseconds in which a silent connection is replaced: 15 s to notice it, 1 s to open another, and as long again. */
+/** 15 s to notice, 1 s to open another, and as long again. */
 const REPLACED_MS = 32_000;
 
 test('a connection that was cut off without a word is replaced', { timeout: 60_000 }, async () => {

@@ -9,7 +9,6 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { type Bucket, startBucket } from '#tests/stack/bucket.ts';
 
-/** Enough chunks for several parts of an upload. */
 const LARGE_CHUNKS = 20;
 const CHUNK = Buffer.alloc(1024 * 1024, 'größer ');
 

@@ -8,10 +8,10 @@ import {
 } from '#platform/postgres/read-database.ts';
 import { proxied } from '../../faults/fault-proxy.ts';
 
-/** Order is asserted, and no time: a light read is answered while heavy ones still run. */
+/** Asserts order, and no time: a light read overtakes heavy ones. */
 
 const HEAVY_READS = 20;
-/** Seconds of one heavy read; six run at the same time. */
+/** Six run at the same time. */
 const HEAVY_SECONDS = 0.8;
 const LIGHT = { sql: 'select 1 as one', values: [] };
 const PATIENCE = { timeout: 60_000 } as const;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
 
-/** A primary that was made a standby answers on open connections, and refuses every write with 25006. */
+/** Answers on open connections, and refuses every write with 25006. */
 
 let database: TestDatabase;
 let pool: ReturnType<typeof openPool>;

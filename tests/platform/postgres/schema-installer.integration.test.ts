@@ -24,7 +24,7 @@ test('an installation that waited for another process goes on with the schema th
     return pool;
   };
   const [first, second, watching] = [open(), open(), open()];
-  // As in a process that has installed other tables: the server process of this connection looks up no more for a schema.
+  // The server process of this connection then looks up no schema.
   await installSchema(second, {
     lock: LOCK,
     sql: 'create schema if not exists other',

@@ -1,20 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/**
- * A pooler of transactions with one connection to Postgres, as PgBouncer is in that mode: after each transaction another client
- * gets the connection. It knows as much of the protocol as that needs.
- */
+/** One connection to Postgres, as PgBouncer in transaction mode. */
 export type TransactionPooler = AsyncDisposable & { readonly url: string };
 
-/** Length of the code and of the length of a message. */
+/** Code and length. */
 const HEAD_BYTES = 5;
 const [QUERY, SYNC, TERMINATE, READY] = ['Q', 'S', 'X', 'Z'] as const;
-/** Messages of a sign-in: of the client, and of the server. Only the last one of the server, with the code 0, says that it is done. */
+/** Only code 0 of the server says that a sign-in is done. */
 const [PASSWORD, AUTHENTICATION] = ['p', 'R'] as const;
 const IDLE = 'I';
 
-/** Splits messages with a code. Returns them with the bytes of the last one, which is not complete. */
+/** `rest`: an incomplete message. */
 const split = (bytes: Buffer): { readonly messages: readonly Buffer[]; readonly rest: Buffer } => {
   const messages: Buffer[] = [];
   let at = 0;
@@ -36,7 +33,6 @@ type Client = {
   unit: Buffer[];
 };
 
-/** Starts a pooler before the server of a connection string with a socket folder or a host. */
 export const startTransactionPooler = async (databaseUrl: string): Promise<TransactionPooler> => {
   const url = new URL(databaseUrl);
   const folder = url.searchParams.get('host');
@@ -44,13 +40,12 @@ export const startTransactionPooler = async (databaseUrl: string): Promise<Trans
     ? connect(`${folder}/.s.PGSQL.${url.port}`)
     : connect(Number(url.port), url.hostname);
   const clients: Client[] = [];
-  /** The first answer of the server. Each client gets it. */
+  /** Each client gets it. */
   let greeting: Buffer | null = null;
   let greetingParts: Buffer[] = [];
   let owner: Client | null = null;
   let rest: Buffer = Buffer.alloc(0);
 
-  /** Sends the next unit, a query or all up to a sync: of the transaction in progress, or of the client that waited longest. */
   const next = (isInTransaction: boolean): void => {
     if (!isInTransaction) {
       owner = clients.find(({ units }) => units.length > 0) ?? null;
@@ -60,7 +55,7 @@ export const startTransactionPooler = async (databaseUrl: string): Promise<Trans
     if (unit) server.write(Buffer.concat(unit));
     else if (isInTransaction) isWaiting = true;
   };
-  /** True while the owner's transaction is open and it has sent nothing. */
+  /** The owner's transaction is open and it has sent nothing. */
   let isWaiting = false;
 
   const begin = (client: Client, bytes: Buffer): Buffer => {

@@ -7,15 +7,14 @@ const openssl = (folder: string, command: string): void => {
 };
 
 export type Certificates = {
-  /** Path of the certificate of the authority that signed the server certificate. */
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
-  /** Path of the certificate of another authority, which did not sign the server certificate. */
+  /** Did not sign the server certificate. */
   readonly otherCa: string;
 };
 
-/** Creates two test authorities, and a server certificate of the first one for localhost. */
+/** The server certificate is of the first authority, for localhost. */
 export const makeCertificates = (folder: string): Certificates => {
   for (const name of ['ca', 'other-ca']) {
     openssl(

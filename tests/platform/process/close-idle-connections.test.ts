@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 
-/** Opens a server whose replies wait for `replies`, with a long time for idle connections. */
+/** Idle connections stay open long. */
 const open = async () => {
   const asked = Promise.withResolvers<void>();
   const replies = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ import { startProcess } from '../../stack/processes.ts';
 import { startStubServer } from '../event-store/stub-server.ts';
 
 const SERVICES = join(import.meta.dirname, '../../../services');
-/** The command line must run on a log that no process accepts yet: it adopts it. */
+/** Adopts a log that no process accepts yet. */
 const WITHOUT_CHECK = new Set(['ops']);
 
 let database: TestDatabase;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await pool.query(`create schema run;
     create table run.known_event (
       is_only boolean primary key default true, position bigint not null, event_id uuid not null)`);
-  // No log of a test reaches this position.
+  // No test reaches this position.
   await pool.query('insert into run.known_event (position, event_id) values ($1, $2)', [
     10 ** 15,
     randomUUID(),

@@ -20,7 +20,7 @@ import { createTestDatabase } from '#tests/stack/database.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
-// Connects to all three servers over TLS with a private authority, configured only by their URLs.
+// Only the URLs configure TLS with a private authority.
 const CACHE = join(import.meta.dirname, '../../../.cache/nats');
 const START_MS = 60_000;
 

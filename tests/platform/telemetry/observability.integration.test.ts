@@ -29,8 +29,7 @@ import { createTestDatabase, createTestEventStore, createTestNats } from '#tests
 import { type RunningService, SERVICE_SECRETS, startService } from '#tests/stack/service.ts';
 import { until } from '#tests/stack/wait-until.ts';
 
-// Runs the whole service with tracing on. A customer, a collector and an operator send data that must stay private.
-// The test finds one trace across all processes, and none of the private data in a log, span or error reply.
+// One trace must cross all processes, without private data in a log, span or error reply.
 const WAIT_MS = 60_000;
 const LIMIT_MS = 240_000;
 const DOMAIN = 'shop.example';
@@ -49,7 +48,6 @@ type Span = {
   readonly service: string;
 };
 
-/** A loopback receiver of OTLP, JSON over HTTP. */
 const openSpanReceiver = async () => {
   const spans: Span[] = [];
   let received = '';
@@ -123,7 +121,6 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => resources.disposeAsync());
 
-/** Creates a customer with an e-mail address and an API key, by the operations that operators use. */
 const openCustomer = async () => {
   const pool = openPool(servers.DATABASE_URL, 2);
   resources.defer(() => pool.end());
@@ -203,12 +200,12 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
   const scans = async (): Promise<number> =>
     (await eventsOf(adLibraryStream(BRAND))).filter(({ type }) => type === 'ScanRecorded').length;
 
-  // A first scan registers the brand, so that it can be tracked.
+  // Only a registered brand can be tracked.
   await publish(scanOf(days(2), [1, 2]));
   await until('the first scan is recorded', WAIT_MS, async () => (await scans()) === 1);
   await customer.wait((await eventsOf(adLibraryStream(BRAND))).at(-1)?.position ?? 0n);
 
-  // This request starts the trace. Its scrape request carries the trace to the collector.
+  // The trace continues through the scrape request to the collector.
   const requestId = 'request-of-the-trace-1';
   const tracked = await customer.call(
     'POST',
@@ -249,7 +246,7 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
   const [mail = ''] = await mails();
   expect(await readFile(join(mailFolder, mail), 'utf8')).toContain(EMAIL);
 
-  // Sends secrets in wrong places, to check that no error reply repeats them.
+  // No error reply may repeat secrets in wrong places.
   const wrongKey = customer.api_key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
   const refusals = [
     await customer.call('GET', `/v1/me?api_key=${customer.api_key}`, undefined, { authorization: '' }),
@@ -271,7 +268,7 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
     });
   }
 
-  // Each process exports its last spans at shutdown.
+  // A shutdown exports the last spans.
   await Promise.all([...service.processes.values()].map((one) => one.stop()));
   const own = otlp.spans.filter(({ traceId }) => traceId === TRACE);
   const seen = new Set(own.map((span) => `${span.service.replace('ad-intelligence-', '')}: ${span.name}`));
@@ -289,7 +286,7 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
       'delivery: send email',
     ]),
   );
-  // The trace is complete: every span except the caller's own has its parent in the trace.
+  // Only the caller's own span lacks a parent.
   const ids = new Set([...own.map(({ spanId }) => spanId), 'b7ad6b7169203331']);
   for (const { parentSpanId, name } of own) expect(ids.has(parentSpanId ?? ''), name).toBe(true);
 

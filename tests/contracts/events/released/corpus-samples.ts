@@ -15,7 +15,7 @@ import {
 } from '#tests/dsl/site-events.ts';
 import { record, type StreamEvent } from './recording.ts';
 
-/** Samples of all corpus events: invented observations of one shop, decided as the ingest service decides them. */
+/** Invented observations of one shop, decided as in ingest. */
 
 const DOMAIN = 'shop.example';
 const PATH = ['Apparel', 'Shoes'];
@@ -23,7 +23,6 @@ const PAGE_URL = `https://www.${DOMAIN}/products/boot?variant=2`;
 const CREATIVE_KEY = 'ab'.repeat(32);
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00.000Z`;
 
-/** Returns the events of observations of one stream, in the order of the arguments. */
 const observed = (...observations: readonly OneStreamObservation[]): readonly StreamEvent[] => {
   const decisions = observations.map((one) => createDecision(Observation.parse(one) as OneStreamObservation));
   const [first] = decisions;
@@ -193,7 +192,6 @@ const profiles = (): readonly StreamEvent[] => [
     similar_sites: [{ domain: 'boots.example', affinity: 0.9, provider_category: 'Shoes' }],
   }),
 ];
-/** An ad that another brand takes over, in the streams of both brands. */
 const attribution = (moved: AdRecord): readonly StreamEvent[] => {
   const other = brandIdOf('other.example');
   const move = { ad_id: moved.ad_id, from_brand_id: BRAND, to_brand_id: other, ad: moved };
@@ -204,7 +202,7 @@ const attribution = (moved: AdRecord): readonly StreamEvent[] => {
   }));
 };
 
-/** Ten scans of the brand's ads: one of another collector, which frames all ads, and one that arrives late. */
+/** One scan of another collector, and one that arrives late. */
 const adLibrary = (): readonly StreamEvent[] => {
   const shop = library();
   const card = {

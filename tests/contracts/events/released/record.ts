@@ -18,10 +18,7 @@ import {
 } from './samples.ts';
 import { workspaceSamples } from './workspace-samples.ts';
 
-/**
- * Writes the next sample file, `npx node tests/contracts/events/released/record.ts`. It holds each stream of the samples
- * with an event in a schema version that no file has yet. Writes nothing when every version has a sample.
- */
+/** Run `npx node tests/contracts/events/released/record.ts`. Writes only versions without a sample. */
 
 const FIRST_RECORDED_MS = Date.UTC(2026, 5, 10, 12);
 const workspaceCategories: ReadonlySet<string> = new Set(WORKSPACE_CATEGORIES);

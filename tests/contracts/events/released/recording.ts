@@ -1,13 +1,9 @@
 import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 
-/** An event with its stream, as a decision returned it. */
 export type StreamEvent = { readonly stream: string; readonly event: Event };
 
-/**
- * Runs decisions one after the other on a stream and returns their events. Throws when a decision records nothing,
- * because a sample would then be missing.
- */
+/** Throws when a decision records nothing, because a sample would then be missing. */
 export const record = <State, E extends Event>(
   stream: string,
   decider: Decider<State, E>,

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { categoryOf, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
 import { currentVersion, SCHEMA_REGISTRY } from '#contracts/events/schema-registry.ts';
 
-/** One event of a sample file, as it is in the log. Its revision is its index among the file's events of the stream. */
+/** Its revision is its index among the file's events of the stream. */
 export type Sample = {
   readonly stream: string;
   readonly id: string;
@@ -13,12 +13,11 @@ export type Sample = {
   readonly data: unknown;
 };
 
-/** A sample file: `1.json` has the events of the first release, each later file those that were new after it. */
+/** `1.json` has the first release, each later file what was new. */
 export type SampleFile = { readonly number: number; readonly samples: readonly Sample[] };
 
 export const sampleFilePath = (number: number): string => resolve(import.meta.dirname, `${number}.json`);
 
-/** Returns all sample files, by number. */
 export const readSampleFiles = (): readonly SampleFile[] =>
   globSync('*.json', { cwd: import.meta.dirname })
     .map((name) => Number(basename(name, '.json')))
@@ -28,11 +27,10 @@ export const readSampleFiles = (): readonly SampleFile[] =>
       samples: JSON.parse(readFileSync(sampleFilePath(number), 'utf8')) as readonly Sample[],
     }));
 
-/** Names a schema version of an event type: `brand BrandRegistered 1`. */
+/** Such as `brand BrandRegistered 1`. */
 export const versionName = (stream: string, type: string, version: number): string =>
   `${categoryOf(stream)} ${type} ${version}`;
 
-/** Returns the names of all schema versions of all event types, from version 1 to the current one. */
 export const releasedVersions = (): readonly string[] =>
   Object.entries(SCHEMA_REGISTRY).flatMap(([category, types]) =>
     Object.keys(types).flatMap((type) => {
@@ -43,7 +41,6 @@ export const releasedVersions = (): readonly string[] =>
     }),
   );
 
-/** Returns the names of the schema versions that have a sample. */
 export const sampledVersions = (files: readonly SampleFile[]): ReadonlySet<string> =>
   new Set(
     files
@@ -51,7 +48,6 @@ export const sampledVersions = (files: readonly SampleFile[]): ReadonlySet<strin
       .map(({ stream, type, metadata }) => versionName(stream, type, metadata.schema_version)),
   );
 
-/** Returns samples as the event store reads them, by stream. */
 export const recordedStreams = (
   samples: readonly Sample[],
 ): ReadonlyMap<string, readonly RecordedEvent[]> => {

@@ -62,7 +62,7 @@ import {
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { record, type StreamEvent } from './recording.ts';
 
-/** Samples of all workspace events: invented commands of one workspace, in the order of the aggregates' lives. */
+/** In the order of the aggregates' lives. */
 
 const workspace_id = 'ws_released';
 const BRANDS = [brandIdOf('shop.example'), brandIdOf('boots.example')] as const;
@@ -159,7 +159,7 @@ const alerts = (): readonly StreamEvent[] => {
   );
 };
 
-/** Events of the delivery outbox. They have no decider: the outbox records what its tables already hold. */
+/** The outbox records what its tables hold, without a decider. */
 const deliveries = (): readonly StreamEvent[] => {
   const delivery_id = derivedId('sample', 'delivery');
   const ids = { workspace_id, alert_id: ALERT, delivery_id };

@@ -49,7 +49,7 @@ describe('cards of an ad', () => {
   it.each([
     ['in another order', [card('Socks', SOCK), card('Hats', HAT)], []],
     ['with tracking', [card('Hats', `${HAT}/?utm_source=x`), card('Socks', `${SOCK}?fbclid=1`)], []],
-    // A scan that left something of the cards blank is recorded as a sighting.
+    // Blank cards make a scan a sighting.
     ['without links', [card('Hats', null), card('Socks', ' ')], ['AdsSeen']],
     ['with one link of two', [card('Hats', HAT), card('Socks', null)], ['AdsSeen']],
     ['without words', [card('Hats', HAT), card(null, SOCK, { body: 'Soft' })], ['AdsSeen']],
@@ -100,7 +100,7 @@ describe('cards of an ad', () => {
       fc.property(scans, (shown) => {
         const shop = library();
         shown.forEach(([seen, collector], day) => {
-          // `scan` decides each part twice and throws when the second time records an event.
+          // `scan` decides twice and throws when the second time records an event.
           shop.scan({ at: at(day + 1), collector }, carousel(...seen));
           const again = shop.scan(
             { at: `2026-05-${String(day + 1).padStart(2, '0')}T11:00Z`, collector },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rule 6: which differences between two collectors are the collector's, and which are the brand's. */
+/** Rule 6. */
 
 const COLOURS = ['red', 'green', 'blue', 'grey', 'pink'];
 const TEXTS = COLOURS.map((colour) => `Socks in ${colour}`);
@@ -14,7 +14,6 @@ const day = (number: number, options: Partial<ScanOptions> = {}): ScanOptions =>
 const bodies = (bodyOf: (text: string, index: number) => string): readonly ObservedAd[] =>
   TEXTS.map((text, index) => ad(index + 1, { body: bodyOf(text, index) }));
 
-/** Returns the events of a scan by collector `two`, after one by collector `one`. */
 const switched = (before: readonly ObservedAd[], after: readonly ObservedAd[]) => {
   const shop = library();
   shop.scan(day(1), before);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rules 6 and 11: a switch of collectors in incomplete scans gives the same counts in any order of arrival. */
+/** Rules 6 and 11. */
 
 type Scan = readonly [options: ScanOptions, ads: readonly ObservedAd[]];
 
@@ -28,7 +28,6 @@ const changesOf = (scans: readonly Scan[]) => {
   };
 };
 
-/** Every order of the values. */
 const ordersOf = <T>(values: readonly T[]): readonly (readonly T[])[] =>
   values.length < 2
     ? [values]
@@ -38,7 +37,6 @@ const ordersOf = <T>(values: readonly T[]): readonly (readonly T[])[] =>
 
 const day = (number: number, revised: number, reworded: number) => ({ day: number, revised, reworded });
 
-/** Expects these counts by day in every order of arrival. */
 const expectInAnyOrder = (scans: readonly Scan[], days: readonly ReturnType<typeof day>[]): void => {
   const { bodies } = changesOf(scans);
   for (const order of ordersOf(scans)) {

@@ -7,7 +7,7 @@ import { copyKey, isBlankText, textKey } from '#contracts/values/comparison/text
 import { ad, library, typesOf } from '#tests/dsl/scans.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** The table of differences that are none, in services/domain/README.md (rule 5), each row in both ways. */
+/** Rule 5 in services/domain/README.md, each row in both ways. */
 type Row = readonly [what: string, one: string, same: string, other: string];
 
 const COPY: readonly Row[] = [
@@ -50,7 +50,6 @@ const COPY: readonly Row[] = [
   ['the mark of a cut', 'Warm feet and', 'Warm feet and \u2026', 'Warm feet and hands'],
 ];
 
-/** Differences that are no row of the table. */
 const OTHER_COPY: readonly (readonly [what: string, one: string, other: string])[] = [
   ['letters that look alike', 'Warm', 'W\u0430rm'],
   ['letters of another width', 'A', '\uff21'],
@@ -133,7 +132,7 @@ const LINKS: readonly Row[] = [
   ],
 ];
 
-/** Parameters that choose what a shop shows, changes a price, or says who is paid. */
+/** Choose what a shop shows, change a price, or say who is paid. */
 const CHOOSING = [
   'variant',
   'id',
@@ -161,7 +160,6 @@ const card = (fields: object) => ({
   ...fields,
 });
 
-/** Returns the types of the events that the second of two scans records. Ads are read as the intake reads them. */
 const changesOf = (one: Partial<ObservedAd>, other: Partial<ObservedAd>): readonly string[] => {
   const shop = library();
   shop.scan({ at: at(1) }, [ObservedAd.parse(ad(1, one))]);
@@ -313,7 +311,7 @@ const anyLink = fc.oneof(
   anyText.map((text) => `${SHOP}/${text}`),
 );
 
-/** Texts are compared by the equality of keys, which makes the comparison an equivalence relation for any key. */
+/** Equality of keys is an equivalence relation for any key. */
 describe('the key', () => {
   it.each([
     ['of a text', textKey, anyText],

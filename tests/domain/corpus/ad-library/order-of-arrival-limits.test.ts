@@ -6,10 +6,7 @@ import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
 import { ad, type Library, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/**
- * The details that depend on the order of arrival (rule 11): spellings that the comparison takes as equal. All else is
- * the same in any order.
- */
+/** Only spellings that compare as equal depend on the order of arrival (rule 11). */
 vi.setConfig({ testTimeout: 120_000 });
 
 type Scan = { readonly options: ScanOptions; readonly ads: readonly ObservedAd[] };
@@ -31,7 +28,6 @@ const outcomeOf = ({ state, log }: Library) => ({
 });
 type Outcome = ReturnType<typeof outcomeOf>;
 
-/** Returns the outcome with the link and the title in the form in which they are compared. */
 const withoutSpelling = ({ ads, scans }: Outcome) => ({
   scans,
   ads: ads.map(({ content, ...one }) => {
@@ -43,7 +39,6 @@ const withoutSpelling = ({ ads, scans }: Outcome) => ({
   }),
 });
 
-/** Expects the same part of the outcome in any order of arrival. */
 const holdsInAnyOrder = (scan: fc.Arbitrary<Scan>, partOf: (outcome: Outcome) => unknown): void => {
   const scans = fc.uniqueArray(scan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 4 });
   const arrivals = scans.chain((all) =>

@@ -7,11 +7,11 @@ import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ad, type Library, library, PAGE, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rule 11: the order in which scans arrive does not matter. */
+/** Rule 11. */
 
 type Scan = { readonly options: ScanOptions; readonly ads: readonly ObservedAd[] };
 
-/** Number of worlds. `ORDER_WORLDS=20000` is the long form. */
+/** `ORDER_WORLDS=20000` is the long form. */
 const { ORDER_WORLDS: WORLDS } = readSettings(
   z.object({ ORDER_WORLDS: z.coerce.number().int().default(150) }),
 );
@@ -69,7 +69,7 @@ const recorded = (scans: readonly Scan[]): Recorded => {
   return { ...shop, events };
 };
 
-/** Returns what was reported and not withdrawn, as `ad kind scan` in text order. */
+/** As `ad kind scan` in text order. */
 const reportsOf = (events: readonly AdLibraryEvent[]): readonly string[] => {
   const reports = new Set<string>();
   for (const { type, data } of events) {
@@ -96,7 +96,6 @@ const outcomeOf = ({ state, log, events }: Recorded) => ({
   scans: log.map(({ scan_id, totals }) => ({ scan_id, totals })),
 });
 
-/** Scans of different times, and the same scans in the order in which they arrive. */
 const arrivals = (scan: fc.Arbitrary<Scan>) =>
   fc
     .uniqueArray(scan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 6 })
@@ -117,13 +116,12 @@ it('gives the same ads, totals and reports in any order of arrival', () => {
   );
 });
 
-/** One of the values, or nothing. */
 const maybe = <T>(...values: readonly T[]) => fc.constantFrom(...values, null);
 const cardsOf = (title: string) => [
   { title, body: 'm', link_description: null, cta_text: null, link_url: 'https://shop.example/q' },
 ];
 
-/** Each field has values that differ as rules 4 to 6 compare them, or is blank. */
+/** The values differ as rules 4 to 6 compare them. */
 const content = fc.record({
   title: maybe('One', 'Two'),
   link_description: maybe('One', 'Two'),

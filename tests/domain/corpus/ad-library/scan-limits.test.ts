@@ -8,9 +8,9 @@ import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { NO_HISTORY } from '#domain/corpus/ad-library/looks.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
-/** Default maximum bytes of one append to an event store. */
+/** Default of an event store. */
 const APPEND_MAX_BYTES = 1024 * 1024;
-/** Bytes of an event apart from its data: metadata, type and the client's framing. */
+/** Metadata, type and framing of the client. */
 const EVENT_OVERHEAD_BYTES = 2_000;
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
@@ -22,7 +22,7 @@ const card = (body: string) => ({
   link_url: null,
 });
 
-/** Returns an ad of the maximum length. `sign` is the character that fills its texts. */
+/** `sign` fills the texts. */
 const longest = (id: number, sign: string): ObservedAd => {
   const shell = ad(id, { cards: Array.from({ length: 10 }, () => card('')) });
   const signs = Math.floor((AD_MAX_BYTES - bytesOf(shell)) / 10 / Buffer.byteLength(sign));
@@ -63,7 +63,7 @@ it('every event about ads of the maximum length fits into one append, also when 
   for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
 });
 
-/** Returns the event that closes a scan of the maximum number of pages, all of them partial, with this name. */
+/** All pages are partial and have this name. */
 const closedScan = (pageName: string, differences: readonly string[] = []) => {
   const pages = Array.from({ length: SCAN_PAGES_MAX }, (_, index) => ({
     page_id: String(10_000_000_000_000_000_000n + BigInt(index)),
@@ -129,7 +129,6 @@ it('an ad whose long text changes with each scan keeps looks of a limited length
   }
   const [known] = [...shop.state.ads.values()];
   expect(known?.looks.length).toBeGreaterThan(15);
-  // The last twenty looks stay, however long they are.
   expect(bytesOf(known?.looks ?? [])).toBeLessThan(20 * 11_000);
   expect(known?.first_seen_at).toBe('2026-05-01T10:00:00.000Z');
 });

@@ -5,8 +5,6 @@ import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import { emptyLibrary } from '#domain/corpus/ad-library/state.ts';
 import { ad, BRAND, PAGE, scanHeader } from '#tests/dsl/scans.ts';
 
-/** Ads that belong to several brands over time. */
-
 const TIME = '2026-05-01T10:00:00.000Z';
 
 it.each([

@@ -18,7 +18,6 @@ const BRAND_NAME = { brand_id: BRAND, slug: 'shop-example', name: 'Shop', logo_u
 const BASE_URL = 'https://api.test';
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00Z`;
 
-/** Returns events of a brand with a baseline, a launch, a changed link and a stop. */
 const events = () => {
   const shop = library();
   const link = (path: string) => `https://shop.example/${path}`;

@@ -54,7 +54,7 @@ const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleEvent => ({
   type: 'AlertChannelSuspended',
   data: { ...named, ...suspension(channel) },
 });
-/** Suspension of a whole rule, as recorded when one failing channel still disabled the rule. */
+/** Recorded when one failing channel still disabled the rule. */
 const ruleSuspended: AlertRuleEvent = {
   type: 'AlertRuleSuspended',
   data: { ...named, ...suspension('webhook') },
@@ -273,7 +273,6 @@ describe('any sequence of commands to a rule', () => {
           expect(state.brand_ids).not.toContain('brand z');
           if (before?.status === 'deleted') expect(state).toBe(before);
           if (state.status === 'deleted') continue;
-          // Each suspended channel is one that the rule has.
           const { webhook, chat } = state.suspended;
           const givenUp: string[] = [...(webhook ? ['webhook'] : []), ...(chat ? ['chat'] : [])];
           expect(channelsOf(state)).toEqual(expect.arrayContaining(givenUp));

@@ -7,7 +7,6 @@ const COLUMNS = ['id', 'page_id', 'page_name', 'ad_delivery_start_time', 'ad_del
 const TEXTS = ['ad_creative_bodies', 'ad_creative_link_titles', 'publisher_platforms', 'languages'];
 type Cells = { readonly [column: string]: string };
 
-/** Reads a CSV of the official API with one row for each record of cells. */
 const readRows = async (rows: readonly Cells[]) => {
   const columns = [...COLUMNS, ...TEXTS];
   const lines = rows.map((row, at) =>
@@ -213,7 +212,7 @@ describe('countries', () => {
       ['DE', 'GB'],
     ],
     ['Germany', ['DE']],
-    // Namibia, not a blank.
+    // Namibia, no blank.
     ['NA', ['NA']],
     ['{NA,ZA}', ['NA', 'ZA']],
     ['nan', ['ALL']],

@@ -24,7 +24,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** Ends the lease before its time, as the clock does for a process that was stopped. */
+/** As the clock does for a process that was stopped. */
 const expire = (kind: string): Promise<unknown> =>
   database.query(`update run.lease set until = now() - interval '1 second' where kind = $1`, [kind]);
 
@@ -106,7 +106,7 @@ describe('a lease', () => {
       await proveLease(client, lease);
       expect(await second.acquire({ kind: 'open', part: 'all' })).toBeNull();
     });
-    // The owner renews it meanwhile, since no other process took it.
+    // The owner renews it, since no other process took it.
     const taken = async () => {
       await expire('open');
       return await second.acquire({ kind: 'open', part: 'all' });
@@ -121,7 +121,7 @@ describe('a lease', () => {
     const before = (await first.acquire(name)) as Lease;
     await expire(name.kind);
     const lost = (await second.acquire(name)) as Lease;
-    // The new primary has the row as it was before the takeover.
+    // The new primary lacks the takeover.
     await database.query(
       `update run.lease set owner = $2, epoch = $3, until = now() - interval '1 second' where kind = $1`,
       [name.kind, first.owner, before.epoch],
@@ -150,7 +150,7 @@ describe('a lease', () => {
   });
 });
 
-/** Applies batches while it holds the lease; pauses between the statements, so that others rob it in the middle. */
+/** Pauses between statements, so that others rob it in the middle. */
 const applyBatches = async (leases: Leases, batches: number, signal: AbortSignal): Promise<number> => {
   let takeovers = 0;
   while (!signal.aborted) {
