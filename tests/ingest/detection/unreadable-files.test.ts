@@ -97,6 +97,7 @@ test.each([
   ['window.__DATA__ = {"ads": []};', 'is a script and no JSON'],
   ['callback({"ads": []})', 'is a script and no JSON'],
   ['var ads = [{"ad_archive_id":"7100000000000014","page_id":"1"}];', 'is a script and no JSON'],
+  ['id,ad_creative_bodies\r7100000000000014,Warm\r', 'line 1 ends with CR alone'],
   ['id,"a"b\n', 'has no row that can be read: line 1'],
   ['hello', 'has an unknown format: text without columns, with the first line "hello"'],
   ['{"id": 1, "name": "x"}', 'has an unknown format; no known shape is near (found: id, name)'],

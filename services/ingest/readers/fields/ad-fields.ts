@@ -59,7 +59,7 @@ const SEPARATORS = /[,;|\r\n]+/;
 const codesIn = (value: unknown, isBlank: (text: string) => boolean = isBlankText): readonly string[] => {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   return texts
-    .filter((text) => typeof text === 'string')
+    .map((text) => (typeof text === 'string' ? text : JSON.stringify(text ?? null)))
     .flatMap((text) => listNotation(text)?.items ?? [text])
     .flatMap((text) => text.split(SEPARATORS))
     .map((text) => text.trim().replace(/^(["'])(.*)\1$/, '$2'))

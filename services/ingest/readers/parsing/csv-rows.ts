@@ -23,6 +23,16 @@ export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
   for await (const piece of pieces(source)) {
     if (columns === null && piece.kind === 'fields') {
       columns = piece.fields.map((name) => name.trim());
+      if (columns.some((name) => /\r(?!\n)/.test(name))) {
+        const [raw = ''] = piece.raw.split('\r', 1);
+        yield {
+          kind: 'broken',
+          line: piece.line,
+          raw,
+          what: 'ends with CR alone, and lines end with LF or CR LF',
+        };
+        return;
+      }
       repeated = columns.filter((name, index, all) => name !== '' && all.indexOf(name) !== index);
       yield { kind: 'header', columns, raw: piece.raw };
       continue;

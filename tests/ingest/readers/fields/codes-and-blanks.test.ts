@@ -73,6 +73,19 @@ describe('platforms and languages', () => {
     ]);
   });
 
+  test('that are objects or numbers refuse their record, unless they are empty', async () => {
+    const platforms = [[{ name: 'facebook' }], { facebook: true }, [1], ['facebook', null, {}], {}, null];
+    const { ads, refused } = await readWeb(
+      ...platforms.map((publisher_platform, at) => webAd(at, { publisher_platform })),
+    );
+    expect(ads.map((ad) => ad.platforms)).toEqual([['facebook'], null, null]);
+    expect(refused.map(({ what }) => what)).toEqual([
+      String.raw`"{\"name\":\"facebook\"}" is not a platform`,
+      String.raw`"{\"facebook\":true}" is not a platform`,
+      '"1" is not a platform',
+    ]);
+  });
+
   test('that are only counted are unknown, with a note', async () => {
     const { ads, notes } = await readRows([{ publisher_platforms: '4 platforms' }]);
     expect(ads[0]?.platforms).toBeNull();
