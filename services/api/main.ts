@@ -23,7 +23,7 @@ import { buildApi } from './server/server.ts';
 import { ApiSettings } from './settings.ts';
 
 const POOL_CLIENTS = 10;
-/** Revocations and the access subscription have own connections, so that no crowd of commands holds them up. */
+/** Connections for revocations and the access subscription, which no crowd of commands must hold up. */
 const CONTROL_CLIENTS = 2;
 /** Without one of these read models some endpoint always fails, so the process is not ready. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];

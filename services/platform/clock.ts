@@ -1,9 +1,9 @@
-/** Injected, so that tests control the time. */
+/** Clock that is injected, so that tests control the time. */
 export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** Resolves at once when the signal is aborted. Never rejects. */
+/** Waits `ms` milliseconds, or until the signal is aborted. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -6,7 +6,7 @@ const CAUSES_MAX = 3;
 
 /** User information in front of a host. */
 const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi;
-/** Also of a path without a host. */
+/** Query values, also of a path without a host. */
 const QUERY_VALUE = /([?&][^\s=&#]{1,100}=)[^\s&#"'<>]+/g;
 const KEY = /\b([a-z]{2,12}_(?:[a-z]{2,12}_)?)[0-9A-Za-z]{36}\b/g;
 const HIDDEN = '[hidden]';
@@ -18,7 +18,7 @@ export const hideTokens = (text: string): string =>
     .replaceAll(QUERY_VALUE, `$1${HIDDEN}`)
     .replaceAll(KEY, `$1${HIDDEN}`);
 
-/** Omits what drivers attach, such as a rejected row or the request: it can hold personal data. */
+/** Leaves out what drivers attach, such as a rejected row: it can hold personal data. */
 export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'not an error' : error;
   const { code } = error as { code?: unknown };
@@ -31,7 +31,7 @@ export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => 
   };
 };
 
-/** Call it with fields first and a constant message. Never log keys, secrets or addresses. */
+/** Log calls take fields first and a constant message. Never log keys, secrets or addresses. */
 export const createLog = (name: string, level: string, destination?: DestinationStream): Log =>
   pino(
     {

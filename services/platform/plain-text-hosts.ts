@@ -4,7 +4,7 @@ import { Client } from 'pg';
 
 export type ServerKind = 'postgres' | 'event_store' | 'nats';
 
-/** Also a socket file, or no host at all. */
+/** True for loopback, a socket file, or no host at all. */
 export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (bare === '' || bare.startsWith('/') || /^(.*\.)?localhost$/.test(bare)) return true;
@@ -15,7 +15,7 @@ export const isLoopback = (host: string): boolean => {
 type Reached = { readonly hosts: readonly string[]; readonly isEncrypted: boolean };
 
 const THIS_FILE = import.meta.filename;
-/** This file is read in place of a certificate: a file that is missing must not decide. */
+/** Names of files, replaced by this file before parsing: a missing file must not decide. */
 const FILE_PARAMETERS = /([?&]ssl(?:cert|key|rootcert)=)[^&#]*/g;
 /** Modes with which other clients fall back to plain text. */
 const FALLING_BACK = new Set(['prefer', 'allow']);
@@ -32,13 +32,13 @@ const reachedByPostgres = (url: string): Reached => {
 };
 
 const AUTHORITY = /^[a-z+]+:\/\/(?:[^@/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/i;
-/** Everything to the first `@` is user and password; slashes may stand between hosts. */
+/** Parses as the client does: all to the first `@` is user and password, and slashes may separate hosts. */
 const EVENT_STORE = /^[^:]+:\/\/(?:[^:]+:[^@]+@)?([^?]*)(?:\?(.*))?$/s;
 
 const withoutPort = (host: string): string =>
   isIPv6(host) ? host : host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
 
-/** As the client reads a URL: `T_L_S` is a name of `tls`, and the last value counts. */
+/** Reads a URL as the client does: `T_L_S` is a name of `tls`, and the last value counts. */
 const reachedByEventStore = (url: string): Reached => {
   const [, hosts = '', query = ''] = EVENT_STORE.exec(url.trim()) ?? [];
   const pairs = query.split('&').map((pair) => pair.split('=', 2));
@@ -65,7 +65,7 @@ const READERS: Readonly<Record<ServerKind, (url: string) => Reached>> = {
   nats: reachedByNats,
 };
 
-/** Passwords and customer data would be readable on the way to these hosts. An invalid URL reaches none. */
+/** Hosts to which passwords and data would travel readable. An invalid URL reaches none. */
 export const plainTextHosts = (kind: ServerKind, url: string): readonly string[] => {
   let reached: Reached;
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { plainTextHosts, type ServerKind } from './plain-text-hosts.ts';
 
-/** Lists all faults at once, with names and without values. */
+/** The message lists all faults at once, with names of settings and without values. */
 export class SettingsError extends Error {
   constructor(faults: readonly string[]) {
     super(`These settings are wrong or missing:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
@@ -50,7 +50,7 @@ export const readSettings = <Shape extends z.ZodRawShape>(
   throw new SettingsError(faults);
 };
 
-/** Separated by commas. */
+/** Addresses or ranges, separated by commas. */
 export const Addresses = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
@@ -72,7 +72,7 @@ export const serverUrl = <Schema extends z.ZodType>(
   description: string,
 ): Schema => schema.meta({ description, secret: 'credentials' satisfies Secrecy, server: kind });
 
-/** `null` when the value may be shown. */
+/** Secrecy of a setting; `null` when its value may be shown. */
 export const secrecyOf = (schema: z.ZodType): Secrecy | null =>
   (schema.meta()?.['secret'] as Secrecy | undefined) ?? null;
 
@@ -121,7 +121,7 @@ export const LogLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');
 
-/** Every request to a site names it. */
+/** Contact of the operator, which every request to a site names. */
 export const CollectContact = z.union(
   [z.url({ protocol: /^https$/ }), z.email()],
   'an https URL or an e-mail address',

@@ -11,7 +11,7 @@ import { decryptReply, encryptReply } from './reply-encryption.ts';
 
 /** After this the key may be used for another request. */
 const RETENTION_HOURS = 24;
-/** With the delay of its removal a text that is shown once stays below an hour. */
+/** Retention of a text that is shown once: below an hour with the delay of its removal. */
 export const SHOWN_ONCE_MINUTES = 55;
 /** Time that a duplicate waits for the first request. After that it gets an error and must be retried. */
 const WAIT_MS = 5_000;
@@ -149,7 +149,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
     try {
       await retry(FREE_RETRIES, () => true, free, closing.signal);
     } catch {
-      // Without success the claim ends with its lease.
+      // A claim that was not freed ends with its lease.
     } finally {
       freeing -= 1;
     }

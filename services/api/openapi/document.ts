@@ -9,7 +9,7 @@ import { openApiWebhooks } from './webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-/** Specification, part "Versioning". */
+/** Source: specification, part "Versioning". */
 const CONTRACT_VERSION = '1.0.0';
 
 const SCHEMA_PREFIX = '#/components/schemas/';
@@ -243,7 +243,7 @@ const createContract = (): Json => {
   };
 };
 
-/** Kept, because it takes a third of a second to create. */
+/** Cached, because it takes a third of a second to create. */
 let contract: Json | null = null;
 
 /** `baseUrl`: base URL of this installation; `/` in the committed file. */

@@ -18,7 +18,7 @@ const DESCRIPTION = `Posted to \`webhook_url\` of a rule, and signed. Any 2xx an
 followed. Anything else is tried again after 5 seconds, then 5 minutes, 30 minutes, and 2, 5, 10, 14, 20 and 24 hours,
 and never earlier than \`retry-after\` asks; 410 ends it. A delivery may come twice, with the same \`webhook-id\`.`;
 
-/** Specification, part "Events". */
+/** Source: specification, part "Events". */
 export const openApiWebhooks = (lift: (schema: z.ZodType, io: 'output') => Json): Json => ({
   alert: {
     post: {

@@ -8,7 +8,7 @@ import { openApiDocument } from '../openapi/document.ts';
 const PAGE_PATH = '/docs/';
 const SCRIPT_PATH = '/docs/js/scalar.js';
 const DOCUMENT_PATH = '/v1/openapi.json';
-/** Document and page change with a release only. */
+/** The document and the page change with a release only. */
 const CACHE_CONTROL = 'public, max-age=300';
 
 const CONFIGURATION = {
@@ -73,10 +73,10 @@ const openPage = async (baseUrl: string) => {
   };
 };
 
-/** No visitor waits for the page, and no process starts later because of it. */
+/** Delays the preparation of the page: no start of a process waits for it, and no visitor does. */
 const PREPARED_AFTER_MS = 2_000;
 
-/** Serves document and page from memory. To load and compress the script takes a third of the start of each process. */
+/** Serves the document and the page from memory, prepared late: loading them takes a third of a process's start. */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
   let document: MemoryFile | null = null;
   let opened: ReturnType<typeof openPage> | null = null;

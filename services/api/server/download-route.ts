@@ -6,7 +6,7 @@ import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
 
-/** Serves reports by signed URL without an API key, as a browser or a spreadsheet opens it, so without the pipeline. */
+/** Serves reports by signed URL, outside the pipeline: browsers and spreadsheets send no API key. */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { objectStore, limitFiles } = dependencies;
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(

@@ -3,7 +3,10 @@ import type { Clock } from '#platform/clock.ts';
 import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 
-/** Serves the public key of the collector (Web Bot Auth), signed by it: its owner wants this host to publish it. */
+/**
+ * Serves the collector's public key (Web Bot Auth), signed with the same key to prove that its owner publishes it
+ * here.
+ */
 export const registerKeyDirectory = (app: FastifyInstance, botKey: BotKey | null, clock: Clock): void => {
   if (botKey === null) return;
   const meter = requestMeter('getKeyDirectory');

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 
-/** No API key limits files. The client of the object store has as many sockets (`s3-object-store.ts`). */
+/** Downloads have no limit by API key. Equals the sockets of the object store's client (`s3-object-store.ts`). */
 export const FILES_IN_FLIGHT_MAX = 256;
 const RETRY_AFTER_SECONDS = 1;
 

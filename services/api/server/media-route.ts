@@ -31,9 +31,7 @@ const openMedia = async (
   return { object, contentType: await contentTypeOf(object) };
 };
 
-/**
- * `null`: the whole file, also for several or invalid ranges (RFC 9110, section 14.2). `unsatisfiable`: no byte of it.
- */
+/** `null` for the whole file, also with several or invalid ranges (RFC 9110, section 14.2). */
 const requestedRange = (header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null => {
   if (header === undefined || !/^bytes=/i.test(header)) return null;
   const ranges = parseRange(bytes, header);

@@ -17,7 +17,7 @@ export type RequestContext = {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
-  /** Names the parameters that a cursor belongs to. */
+  /** Parameters that a cursor belongs to. */
   filters: string;
   after: readonly (string | number)[] | null;
   claim: Claim | undefined;

@@ -53,12 +53,12 @@ export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   refuse,
 ];
 
-/** Operations that wait for a receiver of the caller. */
+/** Extra time of operations that wait for a receiver of the caller. */
 const LONGER_BY_MS: Readonly<Record<string, number>> = { testAlert: RECEIVER_WAIT_MS };
 
 export type MeterRequest = (status: number, seconds: number) => void;
 
-/** A server that is gone may have recorded the events, so that a repetition must use the same command id. */
+/** After a server fault the events may be recorded, so that a repetition must use the same command id. */
 const outcomeOf = (error: unknown): 'refused' | 'failed' =>
   error instanceof Refusal && error.code !== 'overloaded' ? 'refused' : 'failed';
 
@@ -74,7 +74,7 @@ const runSteps = async (
   }
 };
 
-/** `handlerTimeout` answers a read whose time is over; its waits end by limits of their own. */
+/** Relies on `handlerTimeout` to answer a late read; the waits of the read end by limits of their own. */
 export const runRead = async (
   steps: readonly Step[],
   context: RequestContext,

@@ -39,7 +39,7 @@ import { traceRequest } from './trace-request.ts';
 
 /** Bodies of this API hold a few ids and short texts. */
 const BODY_MAX_BYTES = 64 * 1024;
-/** Twice the longest domain or slug: the contract refuses shorter ones with details. */
+/** Twice the longest domain or slug, so that the contract refuses shorter values with details. */
 const PATH_PARAMETER_MAX_LENGTH = 512;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -47,9 +47,9 @@ export type ApiResources = OperationResources & {
   readonly refusedPerMinute?: number;
   /** Requests of every workspace; those of its plan when absent. */
   readonly requestsPerMinute?: number;
-  /** The default of `time-budget.ts` when absent. */
+  /** Default: that of `time-budget.ts`. */
   readonly requestBudgetMs?: number;
-  /** Time of a light read and of the check of its key; `requestBudgetMs` when absent. */
+  /** Limit of a light read and of the check of its key; `requestBudgetMs` when absent. */
   readonly readAnswerMs?: number | undefined;
   /** Average delay of the event loop from which reads are refused; no limit when absent. */
   readonly loopDelayMs?: number | undefined;
@@ -63,7 +63,7 @@ const meterUnmatched = requestMeter('none');
 
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** Logs no API key. */
+/** Does not log the API key. */
 const logRequest = (dependencies: ApiDependencies, context: RequestContext): void => {
   const since = performance.now();
   const { raw } = context.reply;
@@ -94,7 +94,7 @@ const READ_MARGIN_MS = 250;
 
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
-/** Returns errors that are not of Fastify unchanged. */
+/** Converts errors of Fastify. Returns other errors unchanged. */
 const toRefusal = (error: unknown): unknown => {
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   if (status < 400 || status >= 500) return error;
@@ -151,7 +151,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   // Bodies of any type are read as text, because `validateInput` checks type and content.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
-  /** Without a key that was valid of late the request counts against its address. */
+  /** Counts the request against its address, unless its key was valid lately. */
   const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const entered = dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
     if (entered !== null && typeof entered !== 'string')

@@ -18,7 +18,7 @@ const checksumOf = (text: string): string => {
 export type KeyFormat = {
   /** `random(62)` returns an integer from 0 to 61. */
   readonly create: (random?: (below: number) => number) => string;
-  /** Needs no database. */
+  /** Checks format and checksum, without a database. */
   readonly isValid: (text: string) => boolean;
 };
 

@@ -16,7 +16,7 @@ const RENEW_AFTER_MS = 150;
 /** Leases in use of this age are renewed together with a due one. */
 const RENEW_ALONG_AFTER_MS = 50;
 const RENEWED_TOGETHER_MAX = 100;
-/** Clocks of two machines run at different speeds. */
+/** Margin for clocks of two machines that run at different speeds. */
 const LEASE_MARGIN_MS = 50;
 /** After this every earlier lease has expired, in every process. */
 export const LEASE_PASSED_MS = LEASE_MS + LEASE_MARGIN_MS;
@@ -30,7 +30,7 @@ export type Caller = {
   readonly memberId: string;
   readonly role: Role;
   readonly plan: Plan;
-  /** Only those that the member's current role still allows. */
+  /** Scopes that the member's current role still allows. */
   readonly scopes: ReadonlySet<Scope>;
 };
 

@@ -33,7 +33,7 @@ export type Allowance = {
   readonly resetIn: number;
 };
 
-/** Specification, and draft-ietf-httpapi-ratelimit-headers. */
+/** Sets the headers of the specification and of draft-ietf-httpapi-ratelimit-headers. */
 export const setRateHeaders = (
   headers: Record<string, string | number>,
   { limit, remaining, resetAt, resetIn }: Allowance,
@@ -48,7 +48,7 @@ export const setRateHeaders = (
 export type RequestCounts = Disposable & {
   /** A refused request is not counted. */
   take(name: string, limit: number): Allowance;
-  /** Promise to wait for before the next `take`; `undefined` for none. Call it again after the wait. */
+  /** Counts of the others to await before `take`; `undefined` for none. Call it again after the wait. */
   hearing(name: string, limit: number): Promise<void> | undefined;
   giveBack(name: string): void;
   size(): number;
@@ -60,7 +60,7 @@ type Count = {
   own: number;
   untold: number;
   elsewhere: number;
-  /** Allowed since the others were heard. */
+  /** Requests that were allowed since the last counts of other processes. */
   unheard: number;
   hearing: Promise<void> | undefined;
 };
@@ -219,17 +219,17 @@ export const createRequestCounts = (clock: Clock): RequestCounts => {
   };
 };
 
-/** Per minute and address, over all processes. */
+/** Default limit per minute and address, over all processes. */
 export const REFUSED_PER_MINUTE = 1_000;
-/** Requests of further addresses are not counted. */
+/** Above this, requests of further addresses are not counted. */
 export const NAMES_MAX = 50_000;
 const VALID_KEYS_MAX = 10_000;
 const VALID_KEY_MS = 3_600_000;
-/** 12 characters before the checksum: 71 random bits. */
+/** Part that identifies a key: 12 characters before the checksum, 71 random bits. */
 const MARK_FROM = -18;
 const MARK_TO = -6;
 
-/** `null` for a request that is not counted. */
+/** Name to count a request by; `null` for one that is not counted. */
 export type Counting = string | null;
 
 export type RefusedRequests = {

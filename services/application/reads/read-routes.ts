@@ -5,14 +5,14 @@ import { serverFaultOf } from '#platform/server-fault.ts';
 import { havePassed, type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
 import type { ProjectionWait } from '../commands/projection-wait.ts';
 
-/** A standby that is later is not used. */
+/** A standby that is further behind is not used. */
 export const LATE_MS = 10_000;
 const COMPARE_MS = 250;
 const POSITION_ANSWER_MS = 1_000;
 const POSITIONS_MAX = LATE_MS / COMPARE_MS;
-/** Beyond that, every caller counts as one of them. */
+/** Above this, every caller counts as one that has seen the primary. */
 const CALLERS_MAX = 10_000;
-/** Login refused; other faults are in `serverFaultOf`. */
+/** SQLSTATEs of a refused login; `serverFaultOf` has the other faults. */
 const NOT_LET_IN = /^(28...|3D000)$/;
 
 /** Position in the write-ahead log in bytes: written by a primary, replayed by a standby. */
@@ -29,7 +29,7 @@ export type ReadRoute = {
   readonly hasReadPrimary: () => boolean;
 };
 
-/** Reads from the standby, unless it shows less than the caller has seen: nothing disappears again. */
+/** Routes a read to the standby, unless the caller has seen more: what it saw must not disappear again. */
 export type ReadRoutes = AsyncDisposable & {
   /** Call `saw` with the route when the read has ended. */
   routeOf(callerId: string): ReadRoute;
@@ -48,7 +48,7 @@ export type ReadRouteOptions = {
   readonly standby?: ReadDatabase | undefined;
   readonly projectionWait: ProjectionWait;
   readonly now?: () => number;
-  /** `null`: only `compare` compares. */
+  /** `null` turns the timer off; `compare` still works. */
   readonly compareMs?: number | null;
 };
 
@@ -74,10 +74,10 @@ export const createReadRoutes = ({
   compareMs = COMPARE_MS,
 }: ReadRouteOptions): ReadRoutes => {
   const primary: ReadRoute = { name: 'primary', db: primaryDb, hasReadPrimary: () => true };
-  /** The earliest first. */
+  /** Time at which each caller last saw the primary, the earliest first. */
   const seenAt = new Map<string, number>();
   let everyoneSawAt = Number.NEGATIVE_INFINITY;
-  /** The earliest first. `at`: before the position was read. */
+  /** Positions of the primary, the earliest first. `at`: before the position was read. */
   const positions: { readonly at: number; readonly position: bigint }[] = [];
   /** The standby shows all that the primary showed at this time. */
   let caughtUpTo = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts';
 import type { TargetRules } from '#platform/egress/check-target-url.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 
-/** The process sends nothing else to customers. */
+/** Sends alert samples only; the process sends nothing else to customers. */
 export type AlertChannels = AsyncDisposable & {
   readonly rules: TargetRules;
   readonly webhook: WebhookChannel;

@@ -34,17 +34,17 @@ export type OperationResources = Pick<
   | 'clock'
   | 'log'
 > & {
-  /** Requests do not wait for the connection. */
+  /** May still be connecting: requests do not wait for it. */
   readonly nats: Promise<Nats>;
   readonly cursorSecret: string;
   readonly downloadSecret: string;
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
-  /** To the primary, for API keys only, so that no read delays them. `db` when absent. */
+  /** Connections to the primary for API keys only, so that no read delays them. `db` when absent. */
   readonly accessDb?: ReadDatabase;
-  /** For keys and members, so that no crowd of commands holds up a revocation. `pool` when absent. */
+  /** Connections for keys and members, so that no crowd of commands holds up a revocation. `pool` when absent. */
   readonly controlPool?: Database;
   readonly standby?: ReadDatabase | undefined;
-  /** See `countingGroup`; this process alone when absent. */
+  /** Group of processes that count together (`countingGroup`); this process alone when absent. */
   readonly countingGroup?: string;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;

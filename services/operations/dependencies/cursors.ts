@@ -8,7 +8,7 @@ import { Refusal } from '#contracts/errors.ts';
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
 const FINGERPRINT_LENGTH = 12;
-/** Above any issued cursor: JSON can write a name of 200 characters six times as long. */
+/** Longer than any issued cursor: JSON can write a name of 200 characters six times as long. */
 const CURSOR_MAX_LENGTH = 2_048;
 
 type SortKey = readonly (string | number)[];

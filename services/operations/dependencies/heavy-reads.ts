@@ -4,7 +4,7 @@ import { HEAVY_CLIENTS } from '#platform/postgres/read-database.ts';
 
 /** Each heavy read has a connection. */
 export const HEAVY_MAX = HEAVY_CLIENTS;
-/** 1 on a machine of two processors, which it often shares with the database. */
+/** A machine of two processors gets 1, because it often shares them with the database. */
 export const HEAVY_PER_WORKSPACE_MAX = Math.min(2, Math.max(1, availableParallelism() - 1));
 export const WAITING_PER_WORKSPACE_MAX = 8;
 export const HEAVY_WAIT_MS = 2_000;

@@ -8,7 +8,7 @@ const TRUSTED_MS = 1_000;
 /** Without a sample for this long no projector runs, and read models are as old as their last sample. */
 const SAMPLES_STOPPED_SECONDS = 60;
 
-/** A read model that never was up to date gets the time of its start. */
+/** Selects read models that lack events. One that never was up to date gets the time of its start. */
 const BEHIND = `
   select p.name, ${isoTimeSql(`coalesce(
       (select max(at) from projector.sample s where s.name = p.name and s.lag_facts = 0), p.started_at)`)} as complete_at
@@ -29,7 +29,7 @@ const read = async ({ db }: ReadRoute): Promise<Behind> => {
   return new Map(rows.map((row) => [row.name, row.complete_at]));
 };
 
-/** Concurrent callers share one query per database and second. */
+/** Reads the lag of each database once a second; concurrent callers share the query. */
 export const createReadModelLag = (): ReadModelLag => {
   const readings = new Map<string, Reading>();
   const readingOf = (route: ReadRoute): Reading => {

@@ -7,7 +7,7 @@ import type { ExecuteCommand } from './execute-command.ts';
 import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
-/** In the order of the documentation. */
+/** Sections of the documentation, in order. */
 export const TAGS = {
   System: 'What the corpus holds and how fresh it is.',
   Brands: 'Brands and the figures observed of their ads.',
@@ -42,7 +42,7 @@ export type Call<Params, Query, Body> = {
   readonly commandId: string;
   /** True for a possible retry: an earlier attempt may already have appended its events. */
   readonly mayRepeat: boolean;
-  /** Only for paged endpoints. */
+  /** Used by paged endpoints only. */
   readonly page: PageRequest;
   readonly execute: ExecuteCommand;
 };
@@ -70,13 +70,13 @@ export type Contract = {
   readonly reply: {
     readonly status: 200 | 201;
     readonly shape: ReplyShape;
-    /** For a list, the schema of one item. */
+    /** Schema of the result; for a list, of one item. */
     readonly data: z.ZodType;
     readonly example: unknown;
   };
-  /** In addition to `SHARED_ERRORS`. */
+  /** Errors besides `SHARED_ERRORS`. */
   readonly errors: readonly ErrorType[];
-  /** Replies with an ETag. */
+  /** True for reads of the corpus, whose replies have an ETag. */
   readonly corpus: boolean;
   /** Allows `db.slow`: such a read takes a place of its workspace and has more time. */
   readonly heavy?: boolean;

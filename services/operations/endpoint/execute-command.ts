@@ -11,11 +11,11 @@ export type CallCommand<State, E extends Event> = Pick<
   WorkspaceCommand<State, E>,
   'stream' | 'decider' | 'decision' | 'shownIn' | 'isShared'
 > & {
-  /** Unique, because event ids are derived from it. Required for a second command of the same call. */
+  /** Must be unique, because event ids are derived from it. Required for a second command of the same call. */
   readonly commandId?: string;
 };
 
-/** Waits until the read models show the result. Throws the refusal of the decision. */
+/** Runs a command and waits until the read models show its result. Throws the refusal of the decision. */
 export type ExecuteCommand = <State, E extends Event>(
   command: CallCommand<State, E>,
 ) => Promise<WorkspaceResult<State, E>>;

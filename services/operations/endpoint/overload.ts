@@ -31,7 +31,7 @@ export const toOverload = (error: unknown): unknown => {
   return refusal;
 };
 
-/** `null` for errors that are no overload. */
+/** `null` for an error that does not mean overload. */
 export const overloadOf = (error: unknown): Refusal | null => {
   const converted = toOverload(error);
   return converted instanceof Refusal && converted.code === 'overloaded' ? converted : null;

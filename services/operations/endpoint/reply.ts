@@ -25,13 +25,13 @@ export type Reply = {
 export type ShownOnce = { readonly keyId: string | null };
 
 /**
- * Hours, rounded up to hundredths: only figures that hold now have the age 0. Never negative, as an observer's clock
- * may be ahead. `now`: milliseconds since 1970.
+ * Age in hours, rounded up to hundredths and never negative: an observer's clock may be ahead. `now`: milliseconds
+ * since 1970.
  */
 export const lagHours = (asOf: string | null, now: number): number =>
   asOf === null ? 0 : Math.max(0, Math.ceil((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
 
-/** Times may differ in fractional digits. `null` without a time. */
+/** Compares times with different numbers of fractional digits. `null` without a time. */
 export const latestOf = (times: readonly (string | null)[]): string | null => {
   let latest: string | null = null;
   let latestMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +46,7 @@ export const latestOf = (times: readonly (string | null)[]): string | null => {
   return latest;
 };
 
-/** For a reply that joins several read models. `null` without a time. */
+/** Earliest time, for a reply that joins several read models. `null` without a time. */
 export const oldestOf = (times: readonly (string | null)[]): string | null => {
   const known = times.filter((time) => time !== null);
   return known.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null;

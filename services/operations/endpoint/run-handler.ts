@@ -10,7 +10,7 @@ import { createExecute } from './execute-command.ts';
 import { toOverload } from './overload.ts';
 import type { Reply } from './reply.ts';
 
-/** The contract checks the types of its parameters, not the compiler. */
+/** Parameters are checked by the contract, not by the compiler. */
 export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;
 
 /**
@@ -38,7 +38,7 @@ const heavyDatabase = (
   slow: (statement) => heavyReads(workspaceId, () => db.slow(statement)),
 });
 
-/** Kept per process, because most reads make no dependencies of their own. */
+/** Caches dependencies of light reads, because most reads need none of their own. */
 const lightOnPrimary = new WeakMap<OperationDependencies, OperationDependencies>();
 
 const dependenciesOf = (
@@ -90,8 +90,8 @@ const callHandler = async (
 };
 
 /**
- * Equal concurrent reads of one database run the handler once (`readKey`). A write reads from the primary, and so does
- * its caller for some seconds.
+ * Runs the handler once for equal concurrent reads (`readKey`). After a write its caller reads from the primary for
+ * some seconds.
  */
 export const runEndpointHandler = async (
   endpoint: Endpoint,

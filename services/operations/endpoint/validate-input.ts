@@ -68,7 +68,7 @@ const validateBody = (endpoint: Endpoint, body: ReadBody): ReadBody => {
   return checked.success ? { value: checked.data } : { faults: toDetails(checked.error) };
 };
 
-/** Most reads have no query parameters. */
+/** Caches validated queries without parameters, which most reads have. */
 const defaultQueries = new WeakMap<Endpoint, Record<string, unknown>>();
 
 /** `undefined` when the endpoint requires a query. */

@@ -12,11 +12,11 @@ type Fault = {
 };
 
 const NOT_REACHED = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
-/** Login rejected, unknown database, too many connections, server starting or stopping. */
+/** SQLSTATEs: login rejected, unknown database, too many connections, server starting or stopping. */
 const NOT_LET_IN = /^(28|3D|53300|57P)/;
-/** Undefined table, undefined schema. */
+/** SQLSTATEs: undefined table, undefined schema. */
 const NOT_MADE = ['42P01', '3F000'];
-/** Insufficient privilege, read-only connection. */
+/** SQLSTATEs: insufficient privilege, read-only connection. */
 const NOT_ALLOWED = ['42501', '25006'];
 const TOOK_TOO_LONG = '57014';
 const EVENT_STORE_FAULTS = ['unavailable', 'timeout', 'deadline-exceeded'];

@@ -1,13 +1,13 @@
 import { createWakeSignal } from './wake-signal.ts';
 
-/** Results in the order in which promises are fulfilled, for one reader. */
+/** Queue of results in the order in which promises are fulfilled, for one reader. */
 export type PromiseQueue<T> = {
   watch(promise: Promise<T>): void;
   /** `null` when nothing arrives. After a rejection throws its error, also when results are queued. */
   next(timeoutMs: number): Promise<T | null>;
 };
 
-/** A repeated `Promise.race` adds a reaction to each pending promise at every call, and so leaks memory. */
+/** Replaces a repeated `Promise.race`, which adds a reaction to each pending promise at every call and leaks memory. */
 export const createPromiseQueue = <T>(): PromiseQueue<T> => {
   const results: T[] = [];
   let failure: { readonly error: unknown } | undefined;

@@ -1,4 +1,4 @@
-/** Fair: first in, first out. Waiters are unlimited, because the creator limits the callers. */
+/** Counting semaphore, first in, first out. The creator limits the callers, so waiters have no limit. */
 export type Semaphore = {
   /** Each call needs one `release`. */
   acquire(): Promise<void>;

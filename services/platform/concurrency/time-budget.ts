@@ -23,7 +23,7 @@ export const requestBudgetSettings = {
 
 export const waitsOf = (requestBudgetMs: number): number => requestBudgetMs - REPLY_MARGIN_MS;
 
-/** Says nothing about the server that was waited for. */
+/** Thrown when the time of a request is over. The server that was waited for is not at fault. */
 export class TimeUsedUp extends Error {
   constructor() {
     super('The time of the request is used up.');
@@ -31,7 +31,7 @@ export class TimeUsedUp extends Error {
   }
 }
 
-/** Work with a budget. The budgets within it share it. */
+/** Request, or other work with a budget; inner budgets share it. */
 export type BudgetedWork = {
   /** Monotonic milliseconds. */
   readonly startedAt: number;

@@ -1,6 +1,6 @@
 export type WaitLimits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
-/** Stores nothing: a notification wakes current waiters only. */
+/** Wakes current waiters only: a notification is not stored. */
 export type WakeSignal = {
   readonly notify: () => void;
   /**

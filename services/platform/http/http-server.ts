@@ -14,7 +14,7 @@ const CLIENT_SILENCE_MS = 60_000;
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_MS = 1_000;
-/** Common clients send the next request after a reply. */
+/** Limit of unanswered requests; common clients send the next request after a reply. */
 export const PIPELINED_MAX = 32;
 const BLANK_LINE = '\r\n\r\n';
 
@@ -26,11 +26,11 @@ export type HttpServerOptions = {
   readonly clientSilenceMs?: number;
   /** Addresses or ranges whose `x-forwarded-for` counts; none when absent. */
   readonly trustedProxies?: readonly string[];
-  /** Such as for a malformed URL. */
+  /** Replies to a request that the framework refuses, such as for a malformed URL. */
   readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
 };
 
-/** For bytes that are not HTTP. */
+/** Replies to bytes that are not HTTP. */
 const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
   if (!socket.writable) return;
   const requestId = requestIdOf(undefined);

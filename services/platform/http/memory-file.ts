@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Compressed once in the life of the process. */
+/** Files are compressed once in the life of the process. */
 
 const COMPRESSED_MIN_BYTES = 1_024;
 /** Nearly as small as the maximum, in a fiftieth of the time. */
@@ -25,7 +25,7 @@ export type MemoryFile = {
   readonly encoded: Promise<Encoded> | null;
 };
 
-/** By hash of the content: several servers of a process share these. */
+/** Compressed files by hash of the content, shared by the servers of a process. */
 const compressed = new Map<string, Promise<Encoded>>();
 
 const compress = async (content: Buffer): Promise<Encoded> => {
@@ -48,7 +48,7 @@ export const memoryFile = (type: string, text: string | Buffer): MemoryFile => {
 const isUnchanged = (header: string | undefined, etag: string): boolean =>
   header !== undefined && (header.trim() === '*' || header.split(',').some((one) => one.trim() === etag));
 
-/** RFC 9110, section 12.5.3. */
+/** Encoding by the rules of RFC 9110, section 12.5.3. */
 const acceptedEncoding = (header: string | undefined): Encoding | null => {
   const accepted = new Set(
     (header ?? '')

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { waitsOf, withTimeBudget } from '../concurrency/time-budget.ts';
 
 export type RequestBudgets = {
-  /** `null` for a request with limits of its own. */
+  /** Milliseconds of a request; `null` for one with limits of its own. */
   readonly budgetOf: (request: FastifyRequest) => number | null;
-  /** Without it, the error of a wait is the reply. */
+  /** Replies when the time is over. Without it, the error of a wait is the reply. */
   readonly answerLate?: (request: FastifyRequest, reply: FastifyReply) => void;
 };
 

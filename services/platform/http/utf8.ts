@@ -69,7 +69,7 @@ export const parseJsonAsUtf8 = (app: FastifyInstance): void => {
   });
 };
 
-/** Refuses with 400 before the body is read. */
+/** Refuses addresses and headers that are not UTF-8 with 400, before the body is read. */
 export const refuseInvalidUtf8 = (app: FastifyInstance): void => {
   app.addHook('onRequest', async ({ raw }) => {
     const part = findInvalidUtf8(raw);

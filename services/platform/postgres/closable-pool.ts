@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { type Database, openPool, type PoolSettings, socketOf } from './pool.ts';
 
-/** The server notices a closed connection during a statement, and rolls back. */
+/** Time after which the server notices a closed connection during a statement, and rolls back. */
 const SERVER_NOTICES_MS = 1_000;
 
-/** For long statements that may be ended while they run. */
+/** Pool for long statements that may be ended while they run. */
 export type ClosablePool = {
   readonly database: Database;
   /** Statements in progress throw, and the server cancels them. Resolves when every connection is released. */

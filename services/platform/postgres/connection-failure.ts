@@ -1,4 +1,4 @@
-/** A socket cannot be opened, or broke. */
+/** Codes of a socket that cannot be opened, or that broke. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -11,10 +11,10 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The server stops, starts or fails over. 25006: it has become a standby. */
+/** SQLSTATEs of a server that stops, starts or fails over. 25006: it has become a standby. */
 const SERVER_CODES = /^(08...|57P0[1-5]|25006)$/;
 
-/** `pg` and `pg-pool` report ended or silent connections without a code. */
+/** Messages of ended or silent connections, which `pg` and `pg-pool` report without a code. */
 const MESSAGES: ReadonlySet<unknown> = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -25,7 +25,7 @@ const MESSAGES: ReadonlySet<unknown> = new Set([
   'timeout expired',
 ]);
 
-/** `pg-pool` reports this without a code. */
+/** Message of a full pool, which `pg-pool` reports without a code. */
 const POOL_BUSY = 'timeout exceeded when trying to connect';
 
 export class ServerSilent extends Error {
@@ -35,7 +35,7 @@ export class ServerSilent extends Error {
   }
 }
 
-/** The connection is of no more use. */
+/** True for an error after which the connection must be replaced. */
 export const isConnectionFailure = (error: unknown): boolean => {
   if (error instanceof ServerSilent) return true;
   if (error instanceof AggregateError) return error.errors.some(isConnectionFailure);
@@ -45,6 +45,6 @@ export const isConnectionFailure = (error: unknown): boolean => {
   );
 };
 
-/** The statement was not sent. */
+/** True when no connection became free in time. The statement was not sent. */
 export const isPoolBusy = (error: unknown): boolean =>
   (error as { readonly message?: unknown } | null | undefined)?.message === POOL_BUSY;

@@ -6,7 +6,7 @@ import { SERVER_OPTIONS } from './server-options.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
-/** A connection that only listens does not notice that it is cut off, so it asks. */
+/** Probes the server, because a connection that only listens does not notice that it is cut off. */
 const PROBE_MS = 5_000;
 const ANSWER_MS = 5_000;
 
@@ -20,7 +20,7 @@ type Listener = {
   readonly onLost?: () => void;
 };
 
-/** Opens a lost connection again. */
+/** Listens until disposed, and opens a lost connection again. */
 export const listenForNotifications = (listener: Listener): AsyncDisposable => {
   const { url, channel, log, onListening, onNotification, onLost } = listener;
   const ending = new AbortController();

@@ -5,25 +5,25 @@ import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Default of pipelines. */
+/** Limit of a statement, unless the pipeline has its own. */
 const STATEMENT_TIMEOUT_MS = 20_000;
 
 export type PipelinedStatement = { readonly text: string; readonly values?: readonly unknown[] };
 
-/** For transactions whose statements do not depend on earlier results. */
+/** Pipelined connection, for transactions whose statements do not depend on earlier results. */
 export type Pipeline = AsyncDisposable & {
   /**
    * Sends all statements in one write, because round trips cost more than small statements. Throws the first error,
    * after a rollback.
    */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
-  /** Call it after other connections filled the tables. */
+  /** Must be called after other connections filled the tables. */
   discardPlans(): void;
 };
 
 export type PipelineSettings = { readonly options?: string; readonly statement_timeout?: number };
 
-/** Connects on first use, and again after a lost connection. */
+/** Creates a pipeline that connects on first use, and again after a lost connection. */
 export const createPipeline = (
   url: string,
   { statement_timeout: statementMs = STATEMENT_TIMEOUT_MS, ...settings }: PipelineSettings = {},

@@ -6,11 +6,11 @@ import { isConnectionFailure } from './connection-failure.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
-/** Applies also to the wait for a free connection. */
+/** Limit of opening a connection, and of waiting for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For rebuilds, verification and exports. */
+/** Statement limit of rebuilds, verification and exports. */
 export const LONG_STATEMENT_TIMEOUT_MS = 30 * 60_000;
-/** For pools without a timeout of their own. */
+/** Statement limit of pools without one of their own. */
 const BACKGROUND_STATEMENT_TIMEOUT_MS = 20_000;
 /** The client gives a silent connection up this long after the server's timeout. */
 export const SILENCE_MARGIN_MS = 1_000;
@@ -72,7 +72,7 @@ export const openPool = (url: string, max: number, settings: PoolSettings = {}):
   return pool;
 };
 
-/** On small tables PostgreSQL keeps plans that read whole tables until they are analyzed. */
+/** Avoids plans that read whole tables: PostgreSQL makes them while tables are small, and keeps them. */
 const INDEXED_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
 
 /**
@@ -92,12 +92,12 @@ export const openPreparingPool = (url: string, max: number, options = ''): Datab
   return pool;
 };
 
-/** Throws when this process may not write any more. */
+/** Last step of a transaction. Throws when this process may not write any more. */
 export type Proof = (client: Transaction) => Promise<void>;
 
 const proofs = new WeakMap<Database, Proof>();
 
-/** Single statements have no proof. */
+/** Adds the proof to each transaction. Single statements have none. */
 export const withProof = (database: Database, prove: Proof): Database => {
   const proving = new Proxy(database, {
     get: (target, key) => {

@@ -9,14 +9,14 @@ import { statementNames } from './statement-names.ts';
 
 /** Each carries many statements at the same time. */
 const LIGHT_CLIENTS = 4;
-/** Further reads are refused. */
+/** Further light reads are refused. */
 export const LIGHT_READS_MAX = 2_048;
 export const HEAVY_CLIENTS = 6;
 const HEAVY_STATEMENT_TIMEOUT_MS = 5_000;
-/** Afterwards its socket is destroyed. */
+/** A connection that closes more slowly loses its socket. */
 const CLOSE_LIMIT_MS = 1_000;
 
-/** The caller may try again. */
+/** Too many light reads run. The caller may try again. */
 export class ReadsBusy extends Error {
   constructor() {
     super('Too many reads are in progress. Try again.');
@@ -26,12 +26,12 @@ export class ReadsBusy extends Error {
 
 export type OpenReadDatabase = ReadDatabase &
   AsyncDisposable & {
-    /** Opens light connections early. A failure shows with the first read. */
+    /** Opens connections before the first read, which shows a failure. */
     connect(): Promise<void>;
   };
 
 export type ReadDatabaseLimits = {
-  /** For a light read and its connection; `REQUEST_ANSWER_MS` when absent. */
+  /** Limit of a light read and its connection; `REQUEST_ANSWER_MS` when absent. */
   readonly answerMs?: number;
 };
 

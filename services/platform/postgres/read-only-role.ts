@@ -3,7 +3,8 @@ import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from './pool.ts';
 
 /**
- * Created before the default privileges, because later schemas are readable by default, such as a rebuilt read model.
+ * Schemas with secrets or state of processes. Created before the default privileges, which make later schemas
+ * readable.
  */
 const PRIVATE_SCHEMAS = [
   'vault',
@@ -25,7 +26,7 @@ export type GrantedReads = {
 };
 
 /**
- * Run it as the role of the processes: default privileges apply to objects of that role only. `password`: `null`
+ * Must run as the role of the processes, because default privileges apply to its objects only. `password`: `null`
  * requires an existing role. Throws `Refusal` `invalid_input` for an invalid name, `not_found` for a missing role.
  */
 export const grantReads = (

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type RetryLimits, retry } from '../concurrency/retry.ts';
 import { type Database, inTransaction, type Transaction } from './pool.ts';
 
-/** Includes the wait for another process. */
+/** Limit of one step, with the wait for another process. */
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 /** All that come after a waiting statement wait behind it, so the installation is rolled back and tried again. */
 const LOCK_WAIT_MS = 2_000;
@@ -12,7 +12,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export type SchemaInstallation = {
   /** Id of an advisory lock. */
   readonly lock: number;
-  /** Leaves what exists. */
+  /** Statements that leave what exists. */
   readonly sql: string;
   /**
    * Schema whose comment holds the hash of `sql`: when equal, nothing runs. `if not exists` locks a table against
@@ -21,7 +21,7 @@ export type SchemaInstallation = {
   readonly fingerprintOn?: string;
 };
 
-/** One transaction, one process at a time. Throws when a table is in use for about half an hour (`LOCK_RETRIES`). */
+/** Runs in one transaction and process at a time. Throws when a table is in use for half an hour (`LOCK_RETRIES`). */
 export const installSchema = async (database: Database, installation: SchemaInstallation): Promise<void> => {
   const { sql, fingerprintOn } = installation;
   const fingerprint = hash('sha256', sql, 'hex');
@@ -44,7 +44,7 @@ const install = async (
   { lock, sql, fingerprintOn }: SchemaInstallation,
   fingerprint: string,
 ): Promise<void> => {
-  // A second process waits for these statements.
+  // A second process waits for these statements, which take as long as the tables are large.
   await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
   const limit = { query_timeout: INSTALL_TIMEOUT_MS };
   await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });

@@ -6,7 +6,7 @@ import { z } from 'zod';
  */
 export const READ_ANSWER_MS = 2_500;
 
-/** For processes without the setting below, such as a report of many rows. */
+/** Default of processes without the setting below, such as for a report of many rows. */
 export const REQUEST_ANSWER_MS = 5_000;
 
 export const readAnswerSettings = {

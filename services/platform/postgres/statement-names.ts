@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Further statements run unnamed. */
+/** Above this number, statements run unnamed. */
 const STATEMENT_NAMES_MAX = 2_000;
 
 export type NamedStatement = { readonly text: string; readonly name?: string };

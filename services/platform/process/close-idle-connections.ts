@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 const CLOSE_EVERY_MS = 50;
 
 /**
- * Returns the function to call at a stop. Node does not count a connection as idle that a browser opened and never
- * used, and would wait until it times out.
+ * Returns the function to call when the server stops. Node would wait for connections that a browser opened and never
+ * used.
  */
 export const closeIdleConnections = (server: Server): (() => void) => {
   const open = new Set<Socket>();

@@ -46,9 +46,9 @@ export const createReadinessCheck = (required: Checks, shared: Checks = {}): (()
 };
 
 export type OperatorPort = AsyncDisposable & {
-  /** `null` when the port is off. */
+  /** URL of the port; `null` when it is off. */
   readonly url: string | null;
-  /** Until this call the process is not ready. */
+  /** Marks the end of the start; until then the process is not ready. */
   started(): void;
 };
 
@@ -63,10 +63,10 @@ const json = (status: number, body: object): Reply => ({
 export type OperatorPortInput = {
   readonly settings: OperatorPortSettings & ServerUrls;
   readonly log: Log;
-  /** From then on the process is not ready. */
+  /** Once aborted, at shutdown, the process is not ready. */
   readonly signal: AbortSignal;
   readonly checks?: Checks;
-  /** While one fails, the process is degraded. */
+  /** Checks of servers. While one fails, the process is degraded. */
   readonly serverChecks?: Checks;
 };
 

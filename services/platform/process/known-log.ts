@@ -3,18 +3,18 @@ import { openRawLog, type RawEvent } from '../event-store/copy/raw-log.ts';
 import { isAccessDenied, isConnectionFault } from '../event-store/errors.ts';
 import { openPool } from '../postgres/pool.ts';
 
-/** An event that the projector noted tells whether a database was computed from this log. */
+/** Compares the event that the projector noted with the log: a database may come from another one. */
 
 /** A follower of a cluster may be late. */
 const LOOKS = 3;
 const LOOK_PAUSE_MS = 1_000;
 const ANSWER_MS = 10_000;
-/** Missing table, missing schema. */
+/** SQLSTATEs of a missing table and a missing schema. */
 const MISSING = new Set(['42P01', '3F000']);
 
 type Noted = { readonly position: string; readonly event_id: string };
 
-/** The log is another one, or lacks later events. */
+/** Thrown when the read models come from another log, or from events that this log lacks. */
 export class OtherLog extends Error {
   constructor({ position, event_id: id }: Noted) {
     super(

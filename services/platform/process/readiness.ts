@@ -32,7 +32,7 @@ const runWithTimeout = async (check: Check): Promise<string | null> => {
   return why;
 };
 
-/** Empty means ready. */
+/** Returns the failed checks; empty means ready. */
 export const findMissing = async (checks: Checks): Promise<readonly Missing[]> => {
   const failures = await Promise.all(
     Object.entries(checks).map(async ([what, check]) => {
@@ -43,7 +43,7 @@ export const findMissing = async (checks: Checks): Promise<readonly Missing[]> =
   return failures.flat();
 };
 
-/** Requests end with the check. */
+/** Checks that the store answers. Requests end with the check. */
 export const checkObjectStore =
   (objectStore: Pick<ObjectStore, 'exists'>): Check =>
   () =>
@@ -89,7 +89,7 @@ export type ServerUrls = {
 
 export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
 
-/** The first check opens connections of its own. */
+/** Opens connections of their own with the first check. */
 export const openServerChecks = (urls: ServerUrls): ServerChecks => {
   const resources = new AsyncDisposableStack();
   const checkPostgres = (url: string): Check => {

@@ -18,7 +18,7 @@ export const serviceSettings = { ...processSettings, ...operatorPortSettings } a
 
 export type ProcessScope<Settings> = {
   readonly settings: Settings;
-  /** Disposed in reverse order at shutdown. */
+  /** Resources, disposed in reverse order at shutdown. */
   readonly resources: AsyncDisposableStack;
   /** Loops must stop when it is aborted at shutdown. */
   readonly signal: AbortSignal;

@@ -7,14 +7,14 @@ const EXECUTED = /[\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]|[^\P{Cc}\t\n]/gu;
 const BREAKING = /[\t\n]/g;
 const SHORT: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** Also valid in JSON. */
+/** Escape of a character, which is also valid in JSON. */
 const escapeOf = (character: string): string =>
   SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Line feeds and tabs stay. JSON texts keep their value. */
+/** Escapes what a terminal executes or reorders. Line feeds and tabs stay, and JSON texts keep their value. */
 export const terminalText = (text: string): string => text.replaceAll(EXECUTED, escapeOf);
 
-/** Line feeds and tabs would break a table. */
+/** Escapes line feeds and tabs, too, because they would break a table. */
 export const terminalLine = (text: string): string => terminalText(text).replaceAll(BREAKING, escapeOf);
 
 type Console = Pick<typeof console, 'log' | 'error'>;
@@ -29,7 +29,7 @@ export const escapeConsole = (target: Console = console): (() => void) => {
   return () => Object.assign(target, { log, error });
 };
 
-/** Errors about words and options repeat these. */
+/** Escapes errors about words and options, because they repeat these. */
 const escapeErrors = (command: Command): void => {
   command.configureOutput({ writeErr: (text) => process.stderr.write(terminalText(text)) });
   for (const subcommand of command.commands) escapeErrors(subcommand);

@@ -5,7 +5,7 @@ import { findMissing, openServerChecks, type ServerUrls } from './readiness.ts';
 import { pause } from '../clock.ts';
 import { untilServerAnswers } from '../concurrency/retry.ts';
 
-/** A process should know its log before it works. */
+/** Wait for the event store at the start, so that a process knows its log before it works. */
 const KNOWN_LOG_WAIT_MS = 5_000;
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** Limit of the plan (specification, part "Limits"), shared by all keys of a workspace. */
+/** All keys of a workspace share the limit of its plan (specification, part "Limits"). */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void | Promise<void> => {
   const { requestCounts, requestsPerMinute } = dependencies;
   const { workspaceId, plan } = callerOf(context);

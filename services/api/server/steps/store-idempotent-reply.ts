@@ -1,7 +1,9 @@
 import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { RequestContext } from '../request-context.ts';
 
-/** Stores the reply before it is sent, so that a retry always finds it; also after the time of the request. */
+/**
+ * Runs before the reply is sent, so that a retry finds it. A recorded write is stored also after the request's time.
+ */
 export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
   const { claim, result, endpoint } = context;
   if (!claim || !result) return;

@@ -21,7 +21,7 @@ const HOST_MISSING: ErrorDetail = {
 };
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** RFC 9112, section 6.3. */
+/** Decides by the headers (RFC 9112, section 6.3). */
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
@@ -45,7 +45,7 @@ const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
   }
 };
 
-/** Reports all faults at once. */
+/** Throws one refusal with all faults. */
 export const validateInput = (context: RequestContext, dependencies: ApiDependencies): void => {
   const { endpoint, request } = context;
   const isHostMissing = request.headers.host === undefined && request.raw.httpVersionMinor > 0;

@@ -12,7 +12,7 @@ const RENEW_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** An open transaction of the former owner holds a takeover up; it is then tried again. */
 const TAKEOVER_WAIT_MS = 3_000;
-/** One for renewals, and one for a takeover that waits. */
+/** One connection is for renewals, one for a takeover that waits. */
 const CLIENTS = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -23,7 +23,7 @@ export const FENCED_CONNECTION = `-c idle_in_transaction_session_timeout=${IDLE_
 export const createRunTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.runSchema, sql: SCHEMA, fingerprintOn: 'run' });
 
-/** Returns null when no process holds the lease. `kind` and `part` are SQL expressions. */
+/** SQL expression, null when no process holds the lease. `kind` and `part` are SQL expressions, too. */
 export const leaseOwnerSql = (kind: string, part: string): string =>
   `(select l.owner from run.lease l where l.kind = ${kind} and l.part = ${part} and l.until > now())`;
 
@@ -48,7 +48,7 @@ export type Leases = AsyncDisposable & {
 type Held = {
   readonly lease: Lease;
   readonly losing: AbortController;
-  /** By the clock of `performance`. */
+  /** Milliseconds of the clock of `performance`. */
   renewedAtMs: number;
 };
 
@@ -87,7 +87,7 @@ const take = async (
   return epoch;
 };
 
-/** `role`: for operators. */
+/** `role`: name of the process's work, for operators. */
 export const openLeases = async (databaseUrl: string, role: string): Promise<Leases> => {
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, CLIENTS, {

@@ -13,7 +13,7 @@ const FORGOTTEN_AFTER_MINUTES = 60;
 export const isAliveSql = (alias: string): string =>
   `${alias}.seen_at > now() - interval '${DEAD_AFTER_SECONDS} seconds'`;
 
-/** With the highest schema version that this release reads. */
+/** Event types by category, with the highest schema version that this release reads. */
 const READS = Object.fromEntries(
   Object.entries(SCHEMA_REGISTRY).map(([category, types]) => [
     category,
@@ -27,10 +27,10 @@ const BEAT = `
 
 export type ProcessRow = AsyncDisposable & { readonly id: string };
 
-/** Unique also after a restart. */
+/** Names a process uniquely, also after a restart. */
 const createProcessId = (): string => `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
 
-/** A renewal that fails is left to the next one. */
+/** Renews the row until disposed. A renewal that fails is left to the next one. */
 export const openProcessRow = async (database: Database, role: string): Promise<ProcessRow> => {
   const id = createProcessId();
   const ending = new AbortController();

@@ -12,7 +12,7 @@ export type Lease = LeaseName & {
   readonly lost: AbortSignal;
 };
 
-/** Nothing is written, and the process gives the work up. */
+/** Thrown when another process may hold the lease. Nothing is written, and this process stops the work. */
 export class LeaseLost extends Error {
   constructor({ kind, part }: LeaseName) {
     super(`another process has taken over ${kind} ${part}`);
@@ -20,7 +20,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The lock on the row makes a takeover wait for the end of this transaction. Throws `LeaseLost`. */
+/** Locks the row, so that a takeover waits for the end of this transaction. Throws `LeaseLost`. */
 export const proveLease = async (
   client: Pick<Transaction, 'query'>,
   { kind, part, epoch }: Omit<Lease, 'lost'>,

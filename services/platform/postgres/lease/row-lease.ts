@@ -2,7 +2,7 @@ import { MINUTE_MS } from '#contracts/values/time.ts';
 
 /** After this the row is given to another process. */
 export const ROW_LEASE_MS = MINUTE_MS;
-/** Three within a lease, so that one may fail. */
+/** A lease has time for three extensions, so that one may fail. */
 const ROW_LEASE_EXTENSION_MS = 20_000;
 
 /** Uses the clock of Postgres, because those of two hosts differ. `parameter`: a time for tests, otherwise null. */
@@ -11,7 +11,7 @@ export const leaseTimeSql = (parameter: string): string => `coalesce(${parameter
 export const leaseEndSql = (parameter: string): string =>
   `${leaseTimeSql(parameter)} + interval '${ROW_LEASE_MS} milliseconds'`;
 
-/** Nothing was written. */
+/** Thrown when another process owns the row. Nothing was written. */
 export class RowLeaseLost extends Error {
   constructor(what: string) {
     super(`The lease of ${what} was lost.`);
