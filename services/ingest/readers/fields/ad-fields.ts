@@ -81,8 +81,25 @@ const checkedCodes = (
   return codes.length === 0 ? null : [...new Set(codes)];
 };
 
+/** JSON, or a value that Python printed, with a text in it. */
+const isJsonWithText = (text: string): boolean =>
+  /^[[{][\s\S]*["'][\s\S]*[\]}]$/.test(text) &&
+  [text, text.replaceAll("'", '"')].some((json) => {
+    try {
+      return typeof JSON.parse(json) === 'object';
+    } catch {
+      return false;
+    }
+  });
+
+/** Throws `RecordFault` for a nested list or an object, which would be shown as copy. */
 export const textsOf = (value: unknown): readonly string[] => {
   const list = typeof value === 'string' ? listNotation(value) : null;
+  if (typeof value === 'string' && list?.isCertain !== true && isJsonWithText(value.trim()))
+    throw new RecordFault(
+      `${shown(value)} is JSON, but no list of texts`,
+      'write the texts alone, or let a mapping name them',
+    );
   const texts: readonly unknown[] = Array.isArray(value)
     ? value
     : list?.isCertain === true

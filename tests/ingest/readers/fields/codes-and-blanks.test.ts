@@ -103,6 +103,8 @@ describe('texts', () => {
     '(“Best”, they say)',
     '{a,b}',
     '("Best ever")',
+    '[5]',
+    '["Best ever" they say]',
   ])('are not taken for lists: %j', async (ad_creative_bodies) => {
     const { ads } = await readRows([{ ad_creative_bodies }]);
     expect(ads[0]).toMatchObject({ body: ad_creative_bodies, versions: [] });
@@ -150,6 +152,18 @@ test('a value in a list of one, or in an object of MongoDB, is read; another lis
     'start_date is an object, but a single value is expected',
     'page_id is a list, but a single value is expected',
   ]);
+});
+
+test.each([
+  '[{"text": "Warm"}]',
+  "[{'text': 'Warm'}]",
+  '{"text": "Warm"}',
+  '[["Warm", "Soft"]]',
+  '["Warm", 5]',
+])('a text that is a list of other things than texts refuses its record: %s', async (ad_creative_bodies) => {
+  const { ads, refused } = await readRows([{ ad_creative_bodies }]);
+  expect(ads).toEqual([]);
+  expect(refused[0]?.what).toContain('is JSON, but no list of texts');
 });
 
 describe('a blank', () => {
