@@ -32,7 +32,7 @@ interface Sample extends LoadResult {
   readonly databaseUs: number;
 }
 
-/** API, bare server and load generator are separate processes. Neither logs a line per request. */
+/** Compares processes that log no line per request: API, bare server and load generator. */
 export const run = async (context: BenchContext<'api'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);

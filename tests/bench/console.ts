@@ -15,11 +15,11 @@ const PARKED = scaled(10_000);
 const VIEWPORT = { width: 1280, height: 860 };
 const TOKEN = 'a token for benches only';
 const ROWS = 'tbody tr:not(.more)';
-/** Paint times vary. */
+/** Paint times vary, so a round has several. */
 const PAINTS_A_ROUND = 3;
 
 interface Painted {
-  /** The frame of the console. */
+  /** Time of the first paint: the frame of the console. */
   readonly firstMs: number;
   readonly rowsMs: number;
 }
@@ -58,7 +58,7 @@ export const run = async (context: BenchContext<'console'>): Promise<void> => {
   const staticPage = await createStaticCopy(browser, consoleUrl);
   const staticUrl = await serve(staticPage.html, resources);
   const rounds: Record<'console' | 'staticPage', Painted[]> = { console: [], staticPage: [] };
-  // The warm-up fills the browser's code caches.
+  // Warm-up, without measurement: fills the browser's code caches.
   for (const url of [consoleUrl, staticUrl]) await paint(browser, url);
   for (let round = 0; round < context.rounds * PAINTS_A_ROUND; round += 1) {
     rounds.console.push(await paint(browser, consoleUrl));

@@ -23,11 +23,11 @@ import { measureIsolation } from './deliveries/isolation.ts';
 import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
 import { type BenchServers, openPlainPool, startServers } from './runner/servers.ts';
 
-/** The start and end of a round, where neither side is busy, hardly count. */
+/** Makes rounds long: their start and end, where neither side is busy, hardly count. */
 const DELIVERIES = scaled(30_000);
 const RULES = 50;
 const POOL_CLIENTS = 6;
-/** For both sides. */
+/** Connections of both sides. */
 const CONNECTIONS = 64;
 const IN_FLIGHT = 512;
 const LIMIT_MS = 60_000;
@@ -85,7 +85,7 @@ async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<
     const rule = rules[n % RULES] ?? { workspaceId: '', alertId: '' };
     return newDelivery(rule, { channel: 'webhook', url: `${origin}/rule/${n % RULES}` }, new Date());
   });
-  // In production a delivery's pages were written after the last checkpoint.
+  // Forces the state of production: pages of a delivery were written after the last checkpoint.
   await pool.query('checkpoint');
   await inTransaction(pool, (client) => enqueue(client, deliveries));
   await notifyDue(

@@ -17,7 +17,7 @@ const WORKLOADS = {
   'readAll forwards': (client: EventStoreDBClient) => readForwards(client, READ_EVENTS),
 } as const;
 
-/** Both sides have the same client in the same run. */
+/** Compares both sides with the same client in the same run. */
 export const run = async (context: BenchContext<'event-store'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const { eventStore, postmasterPid } = await startServers(resources);

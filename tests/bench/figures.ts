@@ -20,7 +20,7 @@ const FASTIFY = 'Fastify and pg';
 const BARE_APPEND = 'bare append';
 const SMALLEST = 'smallest observation';
 
-/** In the order in which the benches run. `*` stands for any text. */
+/** Benches in the order in which they run. `*` in a name stands for any text. */
 export const FIGURES = {
   repository: {
     'lines of services, projections, contracts and deploy': { unit: 'lines', target: max(90_000) },

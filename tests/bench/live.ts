@@ -12,7 +12,7 @@ import { type BenchContext, median } from './runner/bench.ts';
 
 const SLOWEST_SHOWN = 3;
 
-/** Small batches are applied as in the projector and rolled back. No target: investigate outliers. */
+/** Applies small batches as the projector does, and rolls them back. Has no target: investigate outliers. */
 export const run = async (context: BenchContext<'live'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const { pool } = await openBigCorpus(resources, (line) => context.print(line));

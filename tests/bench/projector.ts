@@ -93,7 +93,7 @@ function describe(name: string, sample: Sample): string {
   ].join('  ');
 }
 
-/** A checkpoint first, so that no measurement pays for the writes of the previous one. */
+/** Runs a checkpoint first, so that no measurement pays for the writes of the previous one. */
 async function measure(servers: BenchServers, pool: Database, work: () => Promise<void>): Promise<Sample> {
   await pool.query('checkpoint');
   const cpuSince = await watchCpu({ store: servers.eventStore.pid, Postgres: servers.postmasterPid });

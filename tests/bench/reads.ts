@@ -5,14 +5,14 @@ import { readCases } from './reads/requests.ts';
 import { type BenchContext, READS } from './runner/bench.ts';
 import { startApi } from './runner/servers.ts';
 
-/** Rows above are marked; the worst rows have the same targets. */
+/** Marks rows above; the worst rows have the same targets. */
 const LIMIT_MS = 25;
 const LIMIT_OF_TWO_FILTERS_MS = 60;
 const WORST_SHOWN = 10;
 
 /**
- * One connection, one request at a time. Lists are read at the first and hundredth page, with every filter and pair of
- * filters.
+ * Sends one request at a time over one connection. Reads lists at the first and hundredth page, with every filter and
+ * pair of filters.
  */
 export const run = async (context: BenchContext<'reads'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();

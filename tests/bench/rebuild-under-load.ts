@@ -29,7 +29,7 @@ const EVENTS = scaled(REBUILD_EVENTS, 2_000);
 const EVENTS_OF_BRAND = 1_000;
 const TRACKED = 40;
 const REBUILT = ['radar', 'ads'] as const;
-/** Projections that the requests need besides. */
+/** Projections that the requests need besides the rebuilt ones. */
 const READ = ['brands', 'tracking', 'freshness', 'workspaces', 'api-keys', 'daily-activity'];
 /** 32 clients send 320 requests per second. */
 const CLIENTS = scaled(32, 2);
@@ -96,7 +96,7 @@ export const run = async (context: BenchContext<'rebuild-under-load'>): Promise<
   context.record('rebuild', seconds);
 };
 
-/** Its own metric counts the events that it records. */
+/** Starts a real ingest process, whose metric counts the events that it records. */
 async function startIngest(
   servers: BenchServers,
   resources: AsyncDisposableStack,
@@ -155,14 +155,14 @@ async function track(eventStore: EventStore, workspaceId: string, count: number)
   await eventStore.append(stream, last?.revision ?? -1n, tracked, METADATA, 'track more');
 }
 
-/** Each would take as long to catch up as a rebuilt one. */
+/** Pauses projections that would each take as long to catch up as a rebuilt one. */
 async function pauseRest(pool: Database): Promise<void> {
   await pool.query('update projector.projection set is_paused = true where not name = any($1)', [
     [...REBUILT, ...READ],
   ]);
 }
 
-/** Skips earlier events. No projector may run at this time. */
+/** Moves paused projections to the head of the log. No projector may run at this time. */
 async function resumeRest(pool: Database, head: bigint): Promise<void> {
   await pool.query(
     `update projector.behind b set position = $1, state = 'catching_up'

@@ -6,9 +6,9 @@ import { createFolder } from './runner/servers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['services', 'projections', 'contracts', 'deploy'];
-/** A first start takes longer on a busy machine. */
+/** Limit of a first start on a busy machine. */
 const START_LIMIT_MS = 600_000;
-/** Printed when everything runs. */
+/** Output when everything runs. */
 const STARTED = 'API key';
 
 const filesOf = (folders: readonly string[]): readonly string[] =>
@@ -39,7 +39,7 @@ const filesWithOneImporter = (): number => {
   return filesOf(SOURCES).filter((file) => importers.get(file) === 1).length;
 };
 
-/** `npm start` is measured with an empty data folder and again. */
+/** Measures `npm start` with an empty data folder and again. */
 export const run = async (context: BenchContext<'repository'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   context.record('lines of services, projections, contracts and deploy', linesOf(SOURCES));

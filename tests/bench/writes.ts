@@ -41,7 +41,7 @@ const WRITES = {
   }),
 } as const satisfies Record<string, Write>;
 
-/** Key revocations are left out: by design they take 350 ms. */
+/** Leaves key revocations out: by design they take 350 ms. */
 export const run = async (context: BenchContext<'writes'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
@@ -83,7 +83,7 @@ export const run = async (context: BenchContext<'writes'>): Promise<void> => {
         );
         return { latencies, cpu: await cpuSince() };
       },
-      // Until code is compiled, statements are prepared and connections are open, as in a server that has run for a while.
+      // Rounds until code is compiled, statements are prepared and connections are open.
       WARMING_ROUNDS,
     );
     const { measured, ceiling, ratio } = pairs.of(({ latencies }) => percentile(latencies, 0.5));
@@ -125,7 +125,7 @@ const latenciesOf = async (
   return latencies.flat();
 };
 
-/** The minimum work of any command. */
+/** Appends one event at its revision: the minimum work of any command. */
 const bareAppends = (eventStore: EventStore): ((requestIndex: number) => Promise<void>) => {
   const stream = `bench-${randomUUID()}`;
   const data = { workspace_id: 'ws_bench', brand_id: randomUUID(), cadence: 'daily', tracked_at: 'now' };

@@ -107,7 +107,7 @@ test(`each launch of ${ALERTS_KILL_COUNT} scans is delivered once while processe
       const events = scanEvents(brandId, new Date(Date.UTC(2026, 4, 2) + n * 1_000).toISOString(), LAUNCHES);
       for (const { data } of events) if ('ad_id' in data) launched.push(data.ad_id);
       const after = BigInt(Math.floor(n / BRANDS) * events.length) - 1n;
-      // Alerts can be killed between these two appends.
+      // A separate append of the end of a scan, so that alerts can be killed in between.
       const started = await append(eventStore, adLibraryStream(brandId), after, events.slice(0, -1));
       await append(eventStore, adLibraryStream(brandId), started.revision, events.slice(-1));
       await pause(everyMs);

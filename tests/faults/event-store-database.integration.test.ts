@@ -13,7 +13,7 @@ const CONCURRENT_READS = 20;
 const WRITING_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const TIME_LIMIT_MS = 90_000;
-/** A call without an answer has failed then. */
+/** Limit of a call: without an answer it has failed then. */
 const CALL_LIMIT_MS = 60_000;
 
 let folder: string;

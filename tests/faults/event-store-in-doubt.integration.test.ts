@@ -6,12 +6,12 @@ import { type LocalEventStore, startEventStore } from '#deploy/local/event-store
 import { freePort } from '#deploy/local/os/ports.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
-/** The database executes one commit before its connection is cut. */
+/** Time for the database to execute one commit before its connection is cut. */
 const COMMIT_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const WAIT_LIMIT_MS = 60_000;
 
-/** Holds back replies, then cuts the connections. */
+/** Proxy that holds back replies, then cuts the connections. */
 class Proxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();

@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../deploy/local/event-store/main.ts', imp
 const KILLS = 4;
 const WRITERS = 12;
 const EVENTS_PER_APPEND = 3;
-/** The process is killed in the middle of others. */
+/** Number of appends before the process is killed in the middle of others. */
 const APPENDS_PER_LIFE = 150;
 const START_LIMIT_MS = 60_000;
 const RETRY_PAUSE_MS = 50;

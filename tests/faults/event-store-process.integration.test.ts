@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Plain Node as in `npm start`. */
+/** Starts plain Node, as `npm start` does. */
 function start(settings: Record<string, string>): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, [MAIN], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
   running.push(child);

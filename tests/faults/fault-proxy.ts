@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 /**
- * `mute` forwards nothing, `one-way` no answers, `slow` late answers; `cut` ends connections. Held bytes are forwarded
- * at `pass`, as by a network that was interrupted.
+ * Fault of the network: `mute` forwards nothing, `one-way` no answers, `slow` late answers; `cut` ends connections. At
+ * `pass` held bytes are forwarded, as after an interruption.
  */
 export type FaultMode = 'pass' | 'mute' | 'one-way' | 'slow' | 'cut';
 
@@ -16,16 +16,16 @@ export type FaultProxy = AsyncDisposable & {
    * keepalive of 20 s; the client hears nothing until `endFaults`.
    */
   halfOpen(serverNoticesMs?: number): void;
-  /** `midAnswer`: when the server next sends something. */
+  /** Resets open connections; `midAnswer`: when the server next sends something. */
   reset(midAnswer?: boolean): void;
   /** Closes each connection that a fault met. */
   endFaults(): void;
-  /** As after a failover. */
+  /** Leads new connections to another server, as after a failover. */
   leadTo(url: string): void;
   connections(): number;
 };
 
-/** Its keepalive. */
+/** Time by which the server's keepalive ends a lost client. */
 const SERVER_NOTICES_MS = 20_000;
 const SLOW_MS = 200;
 
@@ -151,7 +151,7 @@ export const startFaultProxy = async (
   };
 };
 
-/** A socket of Postgres when the host is a folder. */
+/** Address of a server; a socket of Postgres when the host is a folder. */
 const targetOf = ({ hostname, port, searchParams }: URL): NetConnectOpts => {
   const folder = searchParams.get('host');
   return folder?.startsWith('/')

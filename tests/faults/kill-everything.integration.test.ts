@@ -36,7 +36,7 @@ const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
 );
 const BRANDS = Math.max(6, Math.round(KILL_TEST_ADS / 200));
 const LIMIT_MS = 240_000 + KILL_TEST_ADS * 20;
-/** Ingest takes longer for a part, so a kill meets it. */
+/** Longest delay of a kill. Ingest takes longer for a part, so the kill meets it. */
 const RUNNING_MS = 200 + KILL_TEST_ADS / 40;
 
 const corpus = () =>
@@ -57,7 +57,7 @@ const firstOf = function* (count: number): Generator<Observation> {
   }
 };
 
-/** One part for each kill, and one after them. An ad weighs a quarter of an observation, as in the time of ingest. */
+/** Ends of the parts: one for each kill, and one after them. An ad takes a quarter of an observation's time. */
 const partEnds = (): readonly number[] => {
   const weights: number[] = [];
   let weight = 0;
@@ -78,7 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** No event may be parked. */
+/** Checksums of complete read models. No event may be parked. */
 const readModels = async (database: Database, head: bigint): Promise<Readonly<Record<string, string>>> => {
   await untilPassed(database, head, LIMIT_MS);
   const parked = await database.query('select * from projector.parked');
@@ -108,7 +108,7 @@ const runUndisturbed = async (): Promise<Readonly<Record<string, string>>> => {
   }
 };
 
-/** Each part can be killed and restarted. */
+/** Starts servers and processes, each of which can be killed and restarted. */
 const openStack = async (name: string) => {
   const home = join(folder, name);
   await mkdir(home, { recursive: true, mode: 0o755 });
@@ -155,7 +155,7 @@ const openStack = async (name: string) => {
   };
   for (const which of Object.keys(mains)) start(which);
 
-  /** Fails also while the servers are down. */
+  /** Throws for a process that has ended, also while the servers are down. */
   const assertAllRun = (): void => {
     for (const [which, one] of running) {
       if (one.child.exitCode === null) continue;
@@ -173,7 +173,7 @@ const openStack = async (name: string) => {
       await running.get(which)?.kill();
       start(which);
     },
-    /** Servers first, as in a power cut. */
+    /** Kills servers first, as a power cut does. */
     killAll: async () => {
       await Promise.all([...running.values()].map((one) => one.kill()));
       await killOn(home);
@@ -192,7 +192,7 @@ const openStack = async (name: string) => {
 
 type Stack = Awaited<ReturnType<typeof openStack>>;
 
-/** Waits until observations up to a number are recorded. */
+/** Publishes observations up to a number, and waits until they are recorded. */
 const createFeed = (stack: Stack, nats: Awaited<ReturnType<typeof openNats>>, signal: AbortSignal) => {
   let from = 0;
   return async (end: number, onPublished: () => void): Promise<void> => {

@@ -10,10 +10,10 @@ import { type FaultProxy, proxied } from './fault-proxy.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { type RunningService, startService } from '../stack/service.ts';
 
-/** Each process must go on after a fault, without a restart. */
+/** Processes behind a proxy to Postgres must go on after each fault, without a restart. */
 
 const START_LIMIT_MS = 60_000;
-/** 20 s for a statement, or for a server to miss its client and free its locks. */
+/** Limit of finding dead connections: 20 s for a statement, or for a server to miss its client. */
 const FOUND_MS = 40_000;
 const MUTE_MS = 3_000;
 const TEST_LIMIT_MS = 90_000;

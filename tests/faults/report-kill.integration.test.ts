@@ -11,7 +11,7 @@ import { on } from '../dsl/api.ts';
 import { startProcess } from '../stack/processes.ts';
 import { until } from '../stack/wait-until.ts';
 
-/** Another worker must finish the report once. */
+/** Rows of a report that one worker begins and another must finish, once. */
 const ROWS = 60_000;
 const LEASE_SECONDS = 2;
 const LIMIT_MS = 60_000;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A large export takes a while. Written to the read model directly. */
+/** Fills the read model directly, large enough that its export takes a while. */
 const fillRadar = (brandId: string) =>
   stack.pool.query(
     `insert into radar.item select id, $1, '2026-05-10T00:00:00Z'::timestamptz + n * interval '1 second', 'ad_started',

@@ -37,7 +37,7 @@ const LIMIT_MS = 160_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
 const LOAD_MS = 800 + RESTARTS_ADS / 50;
 const BACK_MS = 90_000;
 const FEED_MS = 90_000 + RESTARTS_ADS * 10;
-/** Within the rate limit of an API key. */
+/** Interval within the rate limit of an API key. */
 const WRITE_EVERY_MS = 80;
 
 let servers: KillableServers;
@@ -56,7 +56,7 @@ type Writer = {
   read(): Promise<ReadonlySet<string>>;
 };
 
-/** Remembers acknowledged notes. */
+/** Customer that writes notes and keeps the acknowledged ones. */
 const openWriter = async (): Promise<Writer> => {
   await using opened = new AsyncDisposableStack();
   const pool = openPool(servers.urls.DATABASE_URL, 2);

@@ -1,4 +1,4 @@
-/** A failing run can be repeated with its seed. */
+/** Seeded choices, so that a failing run can be repeated. */
 export const choices = (seed: number): ((below: number) => number) => {
   let state = seed;
   return (below) => {

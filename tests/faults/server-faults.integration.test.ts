@@ -15,20 +15,20 @@ import { READ_ANSWER_MS as READ_ANSWER_MS_OF_API } from '#platform/postgres/sett
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
   z.object({ SERVER_FAULTS_ALL: z.coerce.number().default(0) }),
 );
-/** The short form runs on a busy machine, so its limits are longer. */
+/** Limit of a check; longer in the short form, which runs on a busy machine. */
 const within = (limitMs: number): number => (isLong ? limitMs : 2 * limitMs + BUSY_MS);
 const BUSY_MS = 5_000;
 const TWICE_THE_TIME = {
   EVENT_STORE_ANSWER_MS: String(2 * EVENT_STORE_ANSWER_MS),
   READ_ANSWER_MS: String(2 * READ_ANSWER_MS_OF_API),
 } as const;
-/** For waits without a checked limit. */
+/** Limit of waits that are not checked. */
 const PATIENCE_MS = 45_000;
 const ANSWER_MS = within(10_000);
-/** Also while Postgres does not answer. */
+/** Limit of a read, also while Postgres does not answer. */
 const READ_ANSWER_MS = within(3_000);
 const HEALED_MS = within(2_000);
-/** 5 s to a question, 5 s for its answer. */
+/** Limit of finding dead connections: 5 s to a question, 5 s for its answer. */
 const FOUND_MS = within(12_000);
 const READS = 12;
 const WRITES = 3;
@@ -147,7 +147,7 @@ const expectAnswered = async (requests: readonly ReturnType<typeof call>[]): Pro
   }
 };
 
-/** Fails after the limit. */
+/** Waits until all requests succeed. Fails after the limit. */
 const expectHealed = async (limitMs = HEALED_MS): Promise<void> => {
   const since = performance.now();
   const succeeded = async (): Promise<boolean> => {
@@ -159,7 +159,7 @@ const expectHealed = async (limitMs = HEALED_MS): Promise<void> => {
   expect(performance.now() - since).toBeLessThan(limitMs);
 };
 
-/** A connection that met a fault unnoticed would fail one of the next reads. */
+/** Ends earlier faults: a connection that met one unnoticed would fail a later read. */
 const heal = async (): Promise<void> => {
   for (const one of [proxy, storeProxy, natsProxy]) one.endFaults();
   await expectHealed();
@@ -261,9 +261,9 @@ test(
 );
 
 describe('all waits of a request together', LIMIT, () => {
-  /** No read model reaches it. */
+  /** Position that no read model reaches. */
   const MIN_POSITION = { 'min-position': '9223372036854775807' };
-  /** Within the limits of a statement and a call. */
+  /** Delay within the limits of a statement and of a call. */
   const LATE_MS = 3_400;
 
   const claimOf = async (idempotencyKey: string): Promise<{ status: number | null; isFree: boolean }> => {

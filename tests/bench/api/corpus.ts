@@ -17,7 +17,7 @@ import { type BenchServers, startService } from '../runner/servers.ts';
 const BRANDS = scaled(300, 25);
 const TRACKED = scaled(50, 10);
 const KEYS = scaled(50, 22);
-/** The brands above, and others that are not tracked. */
+/** Brands above, and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
 const PROJECTED_LIMIT_MS = 600_000;
@@ -25,7 +25,7 @@ const PROJECTED_LIMIT_MS = 600_000;
 export interface BenchCorpus {
   readonly workspaceId: string;
   readonly slugs: readonly string[];
-  /** Has all scopes. Its workspace lists 49 other keys. */
+  /** Key with all scopes. Its workspace lists 49 others. */
   readonly key: string;
 }
 

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { z } from 'zod';
 import { Port, readSettings } from '#platform/settings.ts';
 
-/** Bare Fastify over an ordinary `pg` pool, without keys, rate limits, cursors, validators or freshness. */
+/** Ceiling: bare Fastify over an ordinary `pg` pool, without keys, rate limits, cursors, validators or freshness. */
 const { DATABASE_URL, PORT } = readSettings(z.object({ DATABASE_URL: z.string(), PORT: Port }));
 const PAGE_SIZE = 20;
 const pool = new Pool({ connectionString: DATABASE_URL });

@@ -12,7 +12,7 @@ import { decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-cod
 import { streamsDefinition } from '#deploy/local/event-store/calls/streams-service.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 
-/** Acknowledges unread and serves prepared messages, so no server could offer a higher rate. */
+/** Answers appends unread and reads from prepared messages, so no server could offer a higher rate. */
 const CANNED_EVENTS = 200;
 const DATA = Buffer.from(JSON.stringify({ text: 'x'.repeat(400) }));
 const IDENTIFIER = Buffer.alloc(0);

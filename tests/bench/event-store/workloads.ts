@@ -54,7 +54,7 @@ export async function readForwards(client: EventStoreDBClient, count: number): P
   return read;
 }
 
-/** From an append call to the subscriber's handler, in milliseconds. */
+/** Milliseconds from an append call to the subscriber's handler. */
 export async function liveLatencies(client: EventStoreDBClient, durationMs: number): Promise<number[]> {
   const category = `live${randomUUID().replaceAll('-', '')}`;
   const sentMs = new Map<string, number>();

@@ -21,7 +21,7 @@ export interface Scan {
   readonly end: AdLibraryScanEnd;
 }
 
-/** Ids of its own, because scans of the same pages wait for each other. */
+/** Each brand has ids of its own, because scans of the same pages wait for each other. */
 export interface ScannedBrand {
   readonly domain: string;
   readonly firstAdId: number;
@@ -70,7 +70,7 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
   };
 }
 
-/** Copy dates from the last day on which the ad changed. */
+/** The copy dates from the last day on which the ad changed. */
 function adOf(
   { domain, firstAdId, firstPageId }: ScannedBrand,
   number: number,

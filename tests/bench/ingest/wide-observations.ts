@@ -80,7 +80,7 @@ export const scanOfPages = (
   return [...chunks, { type: 'ad_library.scan_end', ...key, chunks: chunks.length, coverage }];
 };
 
-/** The ids do not occur in other lists. */
+/** Creates pages whose ids do not occur in other lists. */
 export const pagesNamed = (list: number, count: number, nameLength: number) =>
   Array.from({ length: count }, (_, index) => ({
     page_id: String(10_000_000_000_000_000_000n + BigInt(list) * 1_000_000n + BigInt(index)),

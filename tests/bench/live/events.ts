@@ -46,7 +46,7 @@ const TOTALS = Object.fromEntries(
 ) as ScanTotals;
 
 let position = 1n << 50n;
-/** The position is after all others in the tables. */
+/** Positions follow all others in the tables. */
 const recorded = (stream: string, event: Event): RecordedEvent => {
   position += 100n;
   const place = { stream, revision: position, position, recordedAt: new Date() };

@@ -12,7 +12,7 @@ import { registered } from '#tests/operations/fixtures/corpus.ts';
 import { METADATA } from '../runner/bench.ts';
 
 const BRANDS_AT_ONCE = 4;
-/** The rest are started ads. */
+/** Percentage of stopped and moved ads; the others are started. */
 const STOPPED_SHARE = 25;
 const MOVED_SHARE = 5;
 

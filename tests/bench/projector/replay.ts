@@ -12,14 +12,14 @@ import { type BenchContext, measurePairs, perSecond, scaled } from '../runner/be
 import { sumCpu, watchCpu } from '../runner/cpu-time.ts';
 import { openPlainPool, startServers, startService } from '../runner/servers.ts';
 
-/** About 190 events each. */
+/** Brands with about 190 events each. */
 const BRANDS = scaled(200, 4);
 const DAYS = scaled(6, 2);
 const ADS = Math.min(60, CHUNK_ADS_MAX);
 const CHANGE = 0.4;
 const TOOLS = 10;
 const PRODUCTS = 20;
-/** A replay takes a minute or two. */
+/** A replay takes a minute or two, so rounds are few. */
 const ROUNDS_MAX = 2;
 const PUBLISHERS = 8;
 const FIRST_AD_ID = 600_000_000_000_000;

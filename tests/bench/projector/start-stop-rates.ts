@@ -12,13 +12,13 @@ const BRANDS = 4;
 const EVENTS_OF_BRAND = scaled(2_500, 100);
 const EVENTS = BRANDS * EVENTS_OF_BRAND;
 const BATCH_EVENTS = 5_000;
-/** A round applies both kinds to all read models of ads. */
+/** A round takes long: it applies both kinds to all read models of ads. */
 const ROUNDS_MAX = 3;
 const ALL = 'all read models of ads';
 
 const isOfAds = ({ prefixes }: Projection): boolean => prefixes.includes(`${AD_LIBRARY}-`);
 
-/** Excludes creating the tables. */
+/** Seconds without those of creating the tables. */
 async function secondsOf(
   pool: Database,
   projection: Projection,

@@ -8,7 +8,7 @@ export type Case = {
   readonly paged: boolean;
 };
 
-/** By the label in the table. */
+/** Query strings of a filter, by the label in the table. */
 type Filters = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 const COMBINATIONS_MAX = samples(6);

@@ -25,7 +25,7 @@ import { type BenchServers, openPlainPool, startServers } from '../runner/server
  * everything, in about five minutes.
  */
 const FOLDER = join(tmpdir(), SCALE === 1 ? 'ad-corpus-for-benches' : `ad-corpus-for-benches-${SCALE}`);
-/** Only for filling: requests are measured with the defaults of a local server. */
+/** Settings of filling only: requests are measured with the defaults of a local server. */
 const FILLING_SETTINGS = {
   shared_buffers: '1GB',
   work_mem: '256MB',
@@ -33,7 +33,7 @@ const FILLING_SETTINGS = {
   max_wal_size: '8GB',
   max_parallel_maintenance_workers: '1',
 };
-/** To start another server takes longer than to fill a smaller corpus. */
+/** Below this scale, the measured server is filled: starting another takes longer. */
 const OWN_SERVER_MIN_SCALE = 0.01;
 const FILLING_CLIENTS = 2;
 
@@ -115,7 +115,7 @@ async function fillTables(pool: Database, print: (line: string) => void): Promis
   print(`  tables filled in ${seconds(startedMs)} s`);
 }
 
-/** One transaction, so that the rows need no WAL (`wal_level` minimal). */
+/** Fills in one transaction, so that the rows need no WAL (`wal_level` minimal). */
 async function fillOne(
   pool: Database,
   { projection, sql, mark }: Fill & { readonly mark: string },
@@ -141,7 +141,7 @@ async function fillOne(
   await setMark(pool, projection.name, mark);
 }
 
-/** No events stand behind the tables, so no command can issue a key. */
+/** Inserts a key, because no events stand behind the tables from which a command could issue one. */
 async function issueKey(pool: Database): Promise<string> {
   const key = createKeyText();
   await pool.query('truncate access.api_key');

@@ -19,7 +19,7 @@ import {
 import { TRACKED_BRANDS } from './fill-workspace.ts';
 import { scaled } from '../runner/bench.ts';
 
-/** The biggest brands. */
+/** Brands that are scanned daily, the biggest ones. */
 const DAILY_BRANDS = scaled(5_000);
 const DAYS_OF_DAILY_BRAND = 120;
 
@@ -113,7 +113,7 @@ const fillRadar: Fill = {
   ],
 };
 
-/** Besides started and stopped ads; per brand and year. */
+/** Brands with signals besides started and stopped ads, and their signals per year. */
 const ACTIVE_BRANDS = scaled(20_000);
 const ACTIVITY_OF_BRAND = 12;
 const ACTIVITY = `array['ramp', 'drop', 'launch_burst', 'sale', 'new_landing_page', 'new_whitelisting_pair', 'format_mix_shift', 'long_runner_refreshed']`;

@@ -62,7 +62,7 @@ const fillSocialPages: Fill = {
   ],
 };
 
-/** Names are derived from brand names. */
+/** Companies with several domains, named after brands. */
 const fillOperators: Fill = {
   projection: operators,
   sql: [

@@ -54,7 +54,7 @@ const fillTraffic: Fill = {
   ],
 };
 
-/** Low numbers are the most frequent. */
+/** Random tools per site; those with low numbers are the most frequent. */
 const INSTALLED = `
   select distinct b.brand_id, b.n, 'tool-' || floor(power(${TOOLS}, bench.u(b.n * 100 + k, 221)))::int as slug,
     bench.iso(b.scanned_at) as detected_at

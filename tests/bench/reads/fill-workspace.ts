@@ -11,7 +11,7 @@ import { workspaces } from '#projections/workspaces/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill } from './fill.ts';
 import { scaled } from '../runner/bench.ts';
 
-/** On the largest plan, with all slots in use. */
+/** Workspace on the largest plan, with all slots in use. */
 export const WORKSPACE_ID = 'ws_bench00000000001';
 export const MEMBER_ID = 'mem_bench0000000001';
 const TRACKED = scaled(5_000);

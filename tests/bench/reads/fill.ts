@@ -13,7 +13,7 @@ export const statementOf = ({ name, statements }: Projection, which: string): St
   return statement;
 };
 
-/** Rank 0: the definition itself. */
+/** Namings of categories. Rank 0 is the definition itself. */
 export const CATEGORY_NAMINGS = `select category_id, parent_id, level, slug, name, 0 as named_rank,
   now() - interval '400 days' as named_at, category_id as named_by from bench.category`;
 

@@ -49,7 +49,7 @@ type Send = (path: string) => Promise<Reply>;
 
 const NANOSECONDS_OF_MS = 1e6;
 
-/** Children of the postmaster are the sessions. */
+/** API process, and the postmaster, whose children are the sessions. */
 export type Servers = { readonly apiPid: number; readonly postmasterPid: number };
 
 /** Milliseconds, finer than the clock ticks of `cpu-time.ts`. 0 on systems without /proc. */
@@ -76,7 +76,7 @@ const sendSuccessfully = async (send: Send, path: string, repeats = REPEATS_MAX)
   return reply;
 };
 
-/** The first request prepares statements and loads pages. */
+/** Sends each path once before, to prepare statements and load pages. */
 const measureTimes = async (send: Send, servers: Servers, paths: readonly string[]): Promise<Times> => {
   for (const path of paths) await sendSuccessfully(send, path);
   const pids = [servers.apiPid, ...(await processTree(servers.postmasterPid))];

@@ -12,19 +12,19 @@ export const TOP_CATEGORIES = 25;
 const MIDS_OF_TOP = 8;
 const LEAVES_OF_MID = 6;
 export const LEAVES = TOP_CATEGORIES * MIDS_OF_TOP * LEAVES_OF_MID;
-/** Creators, publishers, shops. */
+/** Social pages of creators, publishers and shops, which brands share. */
 export const SHARED_PAGES = scaled(5_000);
-/** They have the highest numbers. */
+/** Landing pages that brands share; they have the highest numbers. */
 export const SHARED_LANDING_PAGES = scaled(1_000);
 const WORDS = 20_000;
 export const SENTENCES = scaled(100_000);
 const WORDS_OF_SENTENCE = 12;
 export const COPIES = scaled(250_000);
 
-/** In 1 of 50,000 texts and 3 of 1,000; the syllables below cannot form it. */
+/** Word in 1 of 50,000 texts and 3 of 1,000, which the syllables below cannot form. */
 export const RARE_WORD = 'quokka';
 export const SELDOM_WORD = 'linenweave';
-/** In about half of all texts. */
+/** Number of a word in about half of all texts. */
 export const COMMON_WORD_NUMBER = 5;
 
 const SYLLABLES =
@@ -163,7 +163,7 @@ const LANDING_PAGE_ROWS = `
   create unique index on bench.landing_page (n);
   analyze bench.landing_page`;
 
-/** In this order. */
+/** Scripts in the order of their runs. */
 export const SEEDS: readonly string[] = [
   'drop schema if exists bench cascade; create schema bench',
   FUNCTIONS,

@@ -3,7 +3,7 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { untilIngested } from '../ingest.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
-/** Collectors publish over the same queue. */
+/** Scans come over the queue, as from collectors. */
 const BRANDS = 50;
 const ADS = 40;
 const CHANGE = 0.4;

@@ -9,7 +9,7 @@ export interface Result {
   readonly figure: string;
   readonly measured: number;
   readonly ceiling: number | null;
-  /** Measured value by ceiling. */
+  /** Measured value, divided by the ceiling. */
   readonly ratio: number | null;
 }
 
@@ -34,17 +34,17 @@ const { BENCH_SCALE, BENCH_ROUNDS, BENCH_READS, BENCH_REBUILD_EVENTS } = readSet
 /** Share of the full rows, events, requests and durations. */
 export const SCALE = BENCH_SCALE;
 export const ROUNDS = BENCH_ROUNDS;
-/** Regular expression of rows. */
+/** Regular expression of the rows to measure. */
 export const READS = BENCH_READS;
 export const REBUILD_EVENTS = BENCH_REBUILD_EVENTS;
 
-/** A whole number, at least `min`. */
+/** Whole number, at least `min`. */
 export const scaled = (full: number, min = 1): number =>
   Math.max(Math.min(min, full), Math.round(full * SCALE));
 
 const ALL_SAMPLES_SCALE = 0.05;
 
-/** Also used for milliseconds of samples. */
+/** Number of samples, or milliseconds of them. */
 export const samples = (full: number): number =>
   Math.max(1, Math.round(full * Math.min(1, SCALE / ALL_SAMPLES_SCALE)));
 
@@ -73,7 +73,7 @@ export interface Pairs<Sample> {
   };
 }
 
-/** In turn, so that other load affects both. The first rounds warm up and do not count. */
+/** Measures in turn, so that other load affects both sides. The first rounds warm up and do not count. */
 export const measurePairs = async <Sample>(
   rounds: number,
   measureCeiling: () => Promise<Sample>,

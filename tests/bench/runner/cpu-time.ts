@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The unit in which Linux counts CPU time. */
+/** Clock tick, the unit in which Linux counts CPU time. */
 const TICK_MS = 10;
 
 type Stat = { readonly parent: number; readonly ms: number };
 
-/** Empty on systems without /proc. */
+/** CPU time by process id. Empty on systems without /proc. */
 const readStats = async (): Promise<ReadonlyMap<number, Stat>> => {
   const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const stats = new Map<number, Stat>();

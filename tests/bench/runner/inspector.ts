@@ -1,7 +1,7 @@
 import { freePort } from '#deploy/local/os/ports.ts';
 import { READ_PIPELINE } from '#services/api/server/request-pipeline.ts';
 
-/** V8's inspector is off until it is needed. */
+/** Opens V8's inspector only when it is needed. */
 
 const OPENING_LIMIT_MS = 10_000;
 const SAMPLE_US = 200;
@@ -63,7 +63,7 @@ const openInspector = async (pid: number, port: number) => {
 };
 
 const STEPS: ReadonlySet<string> = new Set(READ_PIPELINE.map(({ name }) => name));
-/** Code outside the steps by path; the rest is Node itself. */
+/** Names of code outside the steps, by path; the rest is Node itself. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [/\/services\/api\//, 'the server around the steps'],
   [/\/(services\/operations|projections)\//, 'runHandler, after the database'],

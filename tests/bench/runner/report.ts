@@ -75,7 +75,7 @@ const markdownTable = (rows: readonly (readonly string[])[]): string =>
 export const closingTable = (outcomes: readonly Outcome[]): string =>
   alignedTable([COLUMNS, ...outcomes.flatMap(({ results }) => results.map(cellsOf))]);
 
-/** Marked when files differ from the commit. */
+/** Commit of the folder, marked when files differ from it. */
 export const commitOf = (folder: string): string => {
   const git = (...words: string[]): string =>
     execFileSync('git', ['-C', folder, ...words], { encoding: 'utf8' }).trim();

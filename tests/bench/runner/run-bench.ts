@@ -1,7 +1,7 @@
 import { type BenchName, FIGURES, figureOf } from '../figures.ts';
 import { type BenchContext, ROUNDS } from './bench.ts';
 
-/** A process for each bench, so that one failure does not end the others. */
+/** Runs each bench in a process of its own, so that one failure does not end the others. */
 const RUNS: { readonly [Name in BenchName]: () => Promise<(context: BenchContext<Name>) => Promise<void>> } =
   {
     repository: async () => (await import('../repository.ts')).run,

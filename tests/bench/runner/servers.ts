@@ -10,7 +10,7 @@ import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
 
 const READY_LIMIT_MS = 120_000;
 
-/** As in `npm start`: acknowledged data is on disk. */
+/** Servers with the settings of `npm start`: acknowledged data is on disk. */
 export interface BenchServers {
   readonly databaseUrl: string;
   readonly postmasterPid: number;
@@ -28,7 +28,7 @@ export const openPlainPool = (url: string, max: number): Pool => {
   return pool;
 };
 
-/** PostgreSQL runs as another user when this process is root, and enters the folder. */
+/** Creates a folder that another user may enter: PostgreSQL runs as one when this process is root. */
 export const createFolder = async (resources: AsyncDisposableStack): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   resources.defer(() => rm(folder, { recursive: true, force: true }));

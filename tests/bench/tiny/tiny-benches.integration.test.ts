@@ -8,12 +8,12 @@ import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts'
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { FIGURES } from '../figures.ts';
 
-/** A renamed table, column or metric fails here. The values are not checked. */
+/** Runs benches with few rows, so that a renamed table, column or metric fails here. Does not check the values. */
 const { TINY_BENCHES_ALL } = readSettings(z.object({ TINY_BENCHES_ALL: z.stringbool().default(false) }));
 
 /** `live` uses the corpus that `reads` creates. */
 const ALWAYS = [['reads', 'live']];
-/** Together some minutes, so `npm run trials` only. */
+/** Benches of `npm run trials` only, because together they take some minutes. */
 const IN_TRIALS = Object.keys(FIGURES)
   .filter((name) => !ALWAYS.flat().includes(name))
   .map((name) => [name]);

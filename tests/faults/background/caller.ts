@@ -1,11 +1,11 @@
 import { pause } from '#platform/clock.ts';
 import type { ProxiedService } from './proxied-service.ts';
 
-/** However long its retries wait. */
+/** Limit of a piece of work, however long its retries wait. */
 export const DONE_MS = 150_000;
 const AGAIN_MS = 250;
 
-/** 503: a server is away. 429: as many requests run as may. */
+/** Statuses that ask to come again: 503, a server is away; 429, too many requests run. */
 const REFUSALS: readonly number[] = [503, 429];
 const ERROR_MIN = 400;
 

@@ -7,7 +7,9 @@ import type { FaultMode, FaultProxy } from '../fault-proxy.ts';
 import { openProxiedService, type ProxiedService, type Server } from './proxied-service.ts';
 import { type AllWork, createWork, type WorkName } from './work.ts';
 
-/** Nothing may be lost or done twice, without a restart. Runs only in `npm run trial -- server-faults`. */
+/**
+ * Processes go on without a restart, and nothing is lost or done twice. Runs in `npm run trial -- server-faults` only.
+ */
 
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
   z.object({ SERVER_FAULTS_ALL: z.coerce.number().default(0) }),
@@ -31,13 +33,13 @@ const CELLS: readonly Cell[] = [
 const HELD_MS = 1_000;
 /** A lease whose answer was lost ends after 10 s, and a standby looks once a second. */
 const GOES_ON_MS = 20_000;
-/** Dead connections must be found, and their work repeated. */
+/** Limit after connections died silently: until they are found, and their work is repeated. */
 const FOUND_MS = 45_000;
-/** Time of a request of `mcp` or `intake`. */
+/** Limit of an answer: the time of a request of `mcp` or `intake`. */
 const ANSWER_MS = 20_000;
 const LIMIT_MS = 300_000;
 
-/** Includes work that must go on meanwhile. */
+/** Work that uses a server, and other work that must go on meanwhile. */
 const USERS: Readonly<Record<Server, readonly WorkName[]>> = {
   postgres: [
     'intake, ingest and projector',
@@ -73,23 +75,23 @@ const USERS: Readonly<Record<Server, readonly WorkName[]>> = {
   ],
   'mail server': ['delivery of e-mails', 'sign-in with a code', 'alerts and delivery'],
 };
-/** Counted attempts, or repeated after minutes only: a piece begins when the fault is over. */
+/** Work with counted or rare attempts. Its pieces begin when the fault is over. */
 const AFTERWARDS: ReadonlySet<WorkName> = new Set([
   'delivery of e-mails',
   'exports of reports',
   'requests for scans',
   'collector',
 ]);
-/** Looks seldom, or waits up to a minute for a lost answer. The last test waits for it. */
+/** Work that looks seldom, or waits up to a minute for a lost answer. The last test waits for it. */
 const SELDOM: ReadonlySet<WorkName> = new Set(['requests for scans', 'collector', 'media']);
-/** The lease of a minute, and the next look. */
+/** Limit of a late piece: the lease of a minute, and the next look. */
 const LATER_MS = 130_000;
 
 describe.runIf(isLong)('while a server of the background processes fails', { timeout: LIMIT_MS }, () => {
   let service: ProxiedService;
   let work: AllWork;
   let pieces = 0;
-  /** Pieces with their milliseconds. */
+  /** Pieces that met a fault, with their milliseconds. */
   const begunForLater: Promise<readonly [WorkName, number]>[] = [];
   const resources = new AsyncDisposableStack();
 

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 
 export type MailServer = AsyncDisposable & {
-  /** Setting SMTP_URL. */
+  /** Value of the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly string[];
 };
@@ -13,7 +13,7 @@ const MESSAGE_END = '\r\n.\r\n';
 export const openMailServer = async (reply = '250 ok'): Promise<MailServer> => {
   const mails: string[] = [];
   const server = createServer((socket) => {
-    /** `null` outside a message. */
+    /** Text of the message in progress; `null` outside one. */
     let message: string | null = null;
     socket.on('error', () => undefined);
     socket.write('220 mail.test\r\n');

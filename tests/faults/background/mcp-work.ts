@@ -10,11 +10,11 @@ import { DONE_MS, type Reply, type Send } from './caller.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import type { ProxiedService } from './proxied-service.ts';
 
-/** Each signs in once, because codes for one address are limited. */
+/** Members sign in once each, because codes for one address are limited. */
 const MEMBERS = 150;
-/** Codes for one network are limited, too. */
+/** Gives each member a network, because codes for one network are limited, too. */
 const networkOf = (n: number): string => `10.0.${Math.floor(n / 256)}.${n % 256}`;
-/** For a right code and a used one. */
+/** Statuses of the reply to a right code and to a used one. */
 const [SIGNED_IN, USED_UP] = [303, 400];
 const FORM_TOKEN = /name="form_token" value="([^"]+)"/;
 const CODE = /Your code is (\d{4} \d{4})\./;

@@ -51,7 +51,7 @@ const OUTPUT_SHOWN = 4_000;
 
 export type ProxiedService = AsyncDisposable & {
   readonly proxies: Readonly<Record<Server, FaultProxy>>;
-  /** Without proxies. */
+  /** Servers without proxies. */
   readonly stack: ApiStack;
   readonly nats: Nats;
   readonly mail: MailServer;
@@ -59,11 +59,11 @@ export type ProxiedService = AsyncDisposable & {
   readonly sites: PlayedSites['sites'];
   readonly key: Key;
   readonly brand: CorpusBrand;
-  /** Without a proxy. */
+  /** Object store without a proxy. */
   readonly objectStoreUrl: string;
   readonly intakeUrl: string;
   readonly mcpUrl: string;
-  /** Has the rights of `SCOPES`. */
+  /** Access token with the rights of `SCOPES`. */
   readonly mcpToken: string;
   assertAllRun(): void;
   output(): string;

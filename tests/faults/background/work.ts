@@ -135,7 +135,7 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
   nats.connection.subscribe(SCRAPE_REQUESTED, {
     callback: (_error, message) => void requested.add(message.json<ScrapeRequested>().brand_id),
   });
-  /** A brand that was never scanned is due. */
+  /** Tracks a brand that was never scanned, so that a scan of it is due. */
   const trackNew = async (n: number): Promise<string> => {
     const workspace_id = `ws_due_${n}`;
     const tracked_at = new Date().toISOString();

@@ -3,7 +3,7 @@ import type { Choose } from './kinds/kind.ts';
 import type { KindRecord } from './record.ts';
 import type { Session } from './session.ts';
 
-/** Such calls meet every fault, and their search stays small. */
+/** Longest wait between calls: they then meet every fault, and the search for an order stays small. */
 const PAUSE_MAX_MS = 150;
 const MOVES_OF_100 = 30;
 

@@ -12,7 +12,7 @@ import { isLinearizable, smallestUnexplained } from './linearizability.ts';
 import { brokenReads, smallestBroken } from './session-reads.ts';
 import { shrink } from './shrink.ts';
 
-/** The checks must find broken histories. */
+/** Broken histories, which the checks must find. */
 
 const AT = Date.parse('2026-11-01T00:00:00.000Z');
 const time = (ms: number): string => new Date(AT + ms).toISOString();

@@ -10,18 +10,18 @@ import type { Target } from './session.ts';
 const FAULT_MIN_MS = 150;
 const FAULT_SPREAD_MS = 1_500;
 const PAUSE_SPREAD_MS = 600;
-/** A fault waits for a request that meets it. */
+/** Limit of waiting for a request that meets the fault. */
 const MEETS_MS = 5_000;
 const LOOK_MS = 2;
 const NETWORK_FAULTS = ['mute', 'one-way', 'slow', 'cut', 'reset', 'reset mid-answer', 'half-open'] as const;
 const PROCESS_FAULTS = ['stop', 'kill'] as const;
-/** Matches domains of `histories.integration.test.ts`. */
+/** Domains of `histories.integration.test.ts`. */
 const TRACKED = /brand\d/;
 type Choose = (below: number) => number;
 
 export type FaultyApi = AsyncDisposable & {
   readonly target: Target;
-  /** Begins while a request is under way. */
+  /** Plays a fault that begins while a request is under way. */
   playFault(choose: Choose): Promise<Omit<PlayedFault, 'api'>>;
   standbyReplies(): number;
 };

@@ -30,15 +30,15 @@ const { HISTORIES_RUNS: runs, HISTORIES_SEED: firstSeed } = readSettings(
   }),
 );
 const CALLERS = 6;
-/** Calls go on until all faults have been played. */
+/** Limits of a caller, which calls until all faults have been played. */
 const CALLS = { least: 24, most: 90 };
 const FAULTS = 5;
-/** Requests must meet this share of the faults. */
+/** Share of the faults that requests must meet. */
 const MET_SHARE = 0.8;
-/** More than the slots of the plan `free`, so that writes are refused. */
+/** More brands than the plan `free` has slots, so that writes are refused. */
 const BRANDS = 7;
 const RUN_LIMIT_MS = 300_000;
-/** A caller that reads from the standby too soon sees less than it wrote. */
+/** Lag of the standby: a caller that reads from it too soon sees less than it wrote. */
 const STANDBY_LATE_MS = 150;
 const DATABASE = 'ad_intelligence';
 const LOG_BUFFER_ITEMS = 1_000;

@@ -1,4 +1,4 @@
-/** Milliseconds of the machine's clock. */
+/** Record of calls and answers. Times are milliseconds of the machine's clock. */
 
 type Named = { readonly kind: string };
 
@@ -16,11 +16,11 @@ export type Call = {
 export type Write<Operation extends Named = Named, Outcome extends Named = Named> = Call & {
   readonly operation: Operation;
   readonly outcome: Outcome | Unknown;
-  /** `null` when the reply names none. */
+  /** Log position of the reply; `null` when it names none. */
   readonly position: bigint | null;
 };
 
-/** JSON text by id. */
+/** Records as JSON text, by id. */
 export type Shown = ReadonlyMap<string, string>;
 
 export type Read = Call & {
@@ -32,7 +32,7 @@ export type Read = Call & {
 export type History = {
   /** Writes of one caller follow each other. */
   readonly writes: readonly Write[];
-  /** In the order of sending per caller. */
+  /** Reads of all callers, each caller's in the order of sending. */
   readonly reads: readonly Read[];
 };
 
@@ -48,7 +48,7 @@ const tellWrite = ({ operation, outcome }: Write): string =>
 
 export const tellShown = (shown: Shown): string => [...shown].map((entry) => entry.join(' ')).join(', ');
 
-/** In the order of their ends. */
+/** Lines of calls in the order of their ends. */
 export const tellCalls = (calls: readonly (Write | Read)[]): string => {
   const sinceMs = Math.min(...calls.map(({ sentMs }) => sentMs));
   return calls
@@ -61,7 +61,7 @@ export const tellCalls = (calls: readonly (Write | Read)[]): string => {
     .join('\n');
 };
 
-/** A repeated call has several. */
+/** Request to a process; a repeated call has several. */
 export type Attempt = {
   readonly api: number;
   readonly sentMs: number;
@@ -75,7 +75,7 @@ export type PlayedFault = {
   readonly endedMs: number;
 };
 
-/** Faults without a request under way at their API tested nothing. */
+/** Faults during which no request was under way at their API: they tested nothing. */
 export const unmetFaults = (
   faults: readonly PlayedFault[],
   attempts: readonly Attempt[],

@@ -4,19 +4,19 @@ import type { Choose } from './kinds/kind.ts';
 import { createRecord, type KindRecord } from './record.ts';
 import type { Session } from './session.ts';
 
-/** A revoked key must open nothing. */
+/** Share of the calls that use a key, because a revoked one must open nothing. */
 
 const USES_OF_100 = 40;
-/** Some of these keys are revoked. */
+/** Newest keys that callers use; some of them are revoked. */
 const NEWEST_USED = 5;
 
-/** `unknown`: no answer, or 503. */
+/** Request with a key. `unknown`: no answer, or 503. */
 export type KeyUse = Call & {
   readonly key: string;
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
 };
 
-/** `null` for writes that remove no key. */
+/** Key that a write takes away; `null` when it takes none. */
 const removedBy = ({ operation }: KeyWrite): string | null =>
   operation.kind === 'issue' ? null : operation.id;
 
@@ -24,7 +24,10 @@ const removedBy = ({ operation }: KeyWrite): string | null =>
 const isAcknowledged = ({ outcome }: KeyWrite): boolean =>
   outcome.kind === 'revoked' || outcome.kind === 'issued';
 
-/** A success after an acknowledged revocation, or a rejection before the first request to revoke. */
+/**
+ * Uses that break a rule: a success after an acknowledged revocation, or a rejection before the first request to
+ * revoke.
+ */
 export const brokenUses = (uses: readonly KeyUse[], writes: readonly KeyWrite[]): readonly KeyUse[] =>
   uses.filter(({ key, outcome, sentMs, endedMs }) => {
     const removals = writes.filter((write) => removedBy(write) === key);
@@ -39,9 +42,9 @@ export type KeyRecord = KindRecord & {
 
 const OUTCOMES: Readonly<Record<number, KeyUse['outcome']>> = { 200: 'accepted', 401: 'rejected' };
 
-/** Each revoked key is used at both API processes. */
+/** Records keys, and uses each revoked one at both API processes. */
 export const createKeyRecord = (owner: Parameters<typeof apiKeysOf>[0]): KeyRecord => {
-  /** Oldest first. */
+  /** Texts by key id, oldest first. */
   const texts = new Map<string, string>();
   const uses: KeyUse[] = [];
 

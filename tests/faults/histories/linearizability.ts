@@ -1,24 +1,22 @@
 import { shrink } from './shrink.ts';
 
-/**
- * Searches an order of calls that explains all replies: Wing and Gong (1993), with the visited states of Lowe (2017).
- */
+/** Finds an order of calls that explains all replies: Wing and Gong (1993), with the visited states of Lowe (2017). */
 
 export type TimedCall = { readonly sentMs: number; readonly endedMs: number };
 
 export type SequentialModel<State, Call extends TimedCall> = {
   readonly initial: State;
-  /** None when the outcome is not possible in this state. */
+  /** States after the call; none when its outcome is not possible. */
   readonly after: (state: State, call: Call) => readonly State[];
-  /** Equal texts for equal states. */
+  /** Text that equal states share. */
   readonly keyOf: (state: State) => string;
-  /** Possible after all calls. */
+  /** True for a state that is possible after all calls. */
   readonly isLast: (state: State) => boolean;
 };
 
-/** Beyond this the search throws; trials stay far below. */
+/** Limit of the states that a search visits; it throws beyond, and trials stay far below. */
 const VISITED_MAX = 2_000_000;
-/** For each try to leave out an answer. */
+/** The same limit for each try to leave out an answer. */
 const TRY_VISITED_MAX = 50_000;
 
 /** A call without an end may be done any time after sending, or never. Throws above `visitedMax` states. */
@@ -63,7 +61,7 @@ export type Played<State, Call extends TimedCall> = {
   readonly calls: readonly Call[];
 };
 
-/** False also when the search is too large. */
+/** True when no order explains the calls; false also when the search is too large. */
 const isUnexplained = <State, Call extends TimedCall>({ model, calls }: Played<State, Call>): boolean => {
   try {
     return !isLinearizable(model, calls, TRY_VISITED_MAX);
@@ -72,7 +70,7 @@ const isUnexplained = <State, Call extends TimedCall>({ model, calls }: Played<S
   }
 };
 
-/** Calls under way at the first unexplained end count as without an end. */
+/** Calls up to the first unexplained end. Those under way then count as without an end. */
 const upToUnexplained = <State, Call extends TimedCall>(
   { model, calls }: Played<State, Call>,
   unanswered: (call: Call) => Call,

@@ -14,12 +14,12 @@ export type Findings = {
   readonly writes: number;
   readonly answered: number;
   readonly reads: number;
-  /** Contradicting writes of each object, a line each. */
+  /** Writes of each object that contradict each other, a line each. */
   readonly unexplained: readonly string[];
   readonly doubled: readonly string[];
-  /** Reads older than their caller knew, a line each. */
+  /** Reads that are older than their caller knew, a line each. */
   readonly stale: readonly string[];
-  /** The fewest calls with such a read, a line each. */
+  /** Fewest calls with a stale read, a line each. */
   readonly contradiction: string;
 };
 
@@ -29,11 +29,11 @@ export type KindRecord = {
   readonly streams: string;
   act(session: Session, choose: Choose): Promise<void>;
   read(session: Session): Promise<void>;
-  /** `log`: events of the workspace in order. */
+  /** `log`: events of the workspace, in order. */
   check(log: readonly RecordedEvent[]): Findings;
 };
 
-/** A command that was recorded again. */
+/** Ids that a stream holds twice: a command was recorded again. */
 export const doubledEvents = (events: readonly RecordedEvent[]): readonly string[] =>
   [...Map.groupBy(events, ({ stream, id }) => `${stream} ${id}`)]
     .filter(([, same]) => same.length > 1)

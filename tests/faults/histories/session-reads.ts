@@ -1,7 +1,7 @@
 import { type History, type Read, type Shown, tellShown, type Write } from './history.ts';
 import { shrink } from './shrink.ts';
 
-/** For each number of events. */
+/** Streams at the end: records and positions for each number of events. */
 export type FinalStreams = { readonly prefixes: readonly Shown[]; readonly positions: readonly bigint[] };
 
 const tell = (read: Read, reason: string): string =>
@@ -12,8 +12,8 @@ const fits = ({ shown, isWhole }: Read, prefix: Shown): boolean =>
   (!isWhole || shown.size === prefix.size) && [...shown].every(([id, text]) => prefix.get(id) === text);
 
 /**
- * Read-your-writes and monotonic reads. The shortest prefix explains a read, so a later read is refused only if none
- * fits.
+ * Checks read-your-writes and monotonic reads. The shortest prefix explains a read, so a later read is refused only if
+ * none fits.
  */
 export const brokenReads = (
   { writes, reads }: History,

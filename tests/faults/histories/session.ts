@@ -1,14 +1,14 @@
 import { pause } from '#platform/clock.ts';
 import type { Attempt } from './history.ts';
 
-/** Keeps the rules of the specification for clients. */
+/** Caller that keeps the rules of the specification for clients. */
 
-/** An API that was stopped or killed does not answer. */
+/** Limit of one request: an API that was stopped or killed does not answer. */
 const REQUEST_MS = 12_000;
-/** Repeats end after this. */
+/** Time for which a request is repeated. */
 const REPEATED_MS = 90_000;
 
-/** `run` counts starts. `underWay`: requests without an answer. */
+/** API process. `run` counts its starts, `underWay` its requests without an answer. */
 export type Target = { readonly url: string; run(): number; underWay: number };
 
 export type Request = {
@@ -20,26 +20,26 @@ export type Request = {
 export type Reply = {
   readonly status: number;
   readonly data: unknown;
-  /** Empty for a success. */
+  /** Message of an error; empty for a success. */
   readonly message: string;
-  /** `null` when the reply names none. */
+  /** Log position of the reply; `null` when it names none. */
   readonly position: bigint | null;
 };
 
 export type Session = {
   readonly caller: number;
-  /** Changes to the other API process. */
+  /** Sends later requests to the other API process. */
   move(): void;
-  /** Rejects without an answer. `key`: instead of the caller's own. */
+  /** Sends once and rejects without an answer. `key`: instead of the caller's own. */
   send(
     request: Request,
     options?: { readonly idempotencyKey?: string; readonly key?: string },
   ): Promise<Reply>;
-  /** `null` when all takes too long. */
+  /** Repeats until answered; `null` when that takes too long. */
   repeat(request: Request, idempotencyKey?: string): Promise<Reply | null>;
 };
 
-/** 503, or 409 while an earlier attempt runs. */
+/** True for 503, and for 409 while an earlier attempt runs. */
 export const asksToRepeat = ({ status, message }: Reply): boolean =>
   status === 503 || (status === 409 && message.endsWith('Try again.'));
 
@@ -60,7 +60,7 @@ export const openSession = ({
 }): Session => {
   let api = caller % 2;
   let position = 0n;
-  /** With its run. */
+  /** API process that answered last, with its run. */
   let answeredBy: string | null = null;
 
   const send: Session['send'] = async ({ method, path, body }, { idempotencyKey, key = ownKey } = {}) => {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startFaultProxy } from '../fault-proxy.ts';
 
-/** The server sends back all that it receives. */
+/** Server that sends back all that it receives, behind a proxy. */
 const startEcho = async () => {
   const resources = new AsyncDisposableStack();
   const accepted: Socket[] = [];
@@ -17,7 +17,7 @@ const startEcho = async () => {
   resources.defer(() => void server.close());
   const { port } = server.address() as { port: number };
   const proxy = resources.use(await startFaultProxy({ host: '127.0.0.1', port }));
-  /** Waits for the first answer. */
+  /** Opens a connection, and waits for its first answer. */
   const open = async (): Promise<Socket> => {
     const client = connect(proxy.port, '127.0.0.1');
     client.on('error', () => undefined);

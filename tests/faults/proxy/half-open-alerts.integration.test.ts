@@ -11,7 +11,7 @@ import { createWebhookRules, VAULT_KEY } from '../../delivery/webhook-rules.ts';
 import { until } from '../../stack/wait-until.ts';
 import { type AlertingStack, openAlertingStack } from '../alerting-stack.ts';
 
-/** Dead connections are found within 40 s on a quiet machine. */
+/** Limit of an alert on a busy machine. On a quiet one, dead connections are found within 40 s. */
 const ARRIVES_MS = 120_000;
 
 let stack: AlertingStack;

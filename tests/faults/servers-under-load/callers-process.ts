@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /** Callers have a process of their own, because they must not take time from the API. */
 export type CallersProcess = AsyncDisposable & {
-  /** One message at a time. Throws when the process ends before it replies. */
+  /** Sends one message at a time. Throws when the process ends before it replies. */
   readonly ask: <Reply>(message: Serializable) => Promise<Reply>;
 };
 

@@ -5,7 +5,7 @@ import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts'
 import { type Caller, createCaller, startLoadedApi } from './loaded-api.ts';
 import { type Send, sendSteadily } from './steady-load.ts';
 
-/** Writes that wait for a lock must not hold up a revocation. */
+/** A revocation must not wait for writes that wait for a lock. */
 
 const PATIENCE_MS = 60_000;
 const WRITES_PER_SECOND = 20;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/** Callers read one brand all the time while another uses new keys. Replies to each message with its times. */
+/** Callers that read one brand over and over, and one that uses new keys. The process replies with the times. */
 
 export type LightReads = {
   readonly origin: string;
@@ -12,7 +12,7 @@ export type LightReads = {
   readonly everyMs: number;
 };
 
-/** From a request to the last byte. */
+/** Milliseconds from a request to the last byte. */
 export type LightReadTimes = { readonly hot: readonly number[]; readonly checks: readonly number[] };
 
 const timed = async (pool: Pool, path: string, key: string): Promise<number> => {

@@ -6,7 +6,7 @@ import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import type { Send } from './steady-load.ts';
 
-/** Other tests run longer limits for a busy machine. */
+/** Settings of the long forms. Other tests set longer limits for a busy machine. */
 export const AS_IN_PRODUCTION = {
   EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_MS),
   READ_ANSWER_MS: String(READ_ANSWER_MS),
@@ -16,7 +16,7 @@ export const AS_IN_PRODUCTION = {
 export type LoadedApi = {
   readonly process: ServiceProcess;
   readonly origin: string;
-  /** Without a slash at its end. */
+  /** URL without a slash at its end. */
   readonly base: string;
   readonly read: Send;
   readonly write: Send;
@@ -31,7 +31,7 @@ export const createCaller = async (stack: ApiStack): Promise<Caller> => {
   return { key: await stack.key(), brandId: brand?.id ?? '' };
 };
 
-/** Uses the servers of `stack`, or those of `environment`. */
+/** Starts the API on the servers of `stack`, or those of `environment`. */
 export const startLoadedApi = async (
   stack: ApiStack,
   { key, brandId }: Caller,

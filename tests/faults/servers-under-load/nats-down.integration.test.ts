@@ -15,7 +15,7 @@ import { judge } from '../../trials/judge.ts';
 import { AS_IN_PRODUCTION, createCaller, startLoadedApi } from './loaded-api.ts';
 import { isSuccess, sendSteadily } from './steady-load.ts';
 
-/** An API that starts without NATS must serve too. */
+/** Writes, reads and the start of an API must work without NATS. */
 
 const { NATS_DOWN_SECONDS: downSeconds } = readSettings(
   z.object({ NATS_DOWN_SECONDS: z.coerce.number().int().min(1).default(2) }),

@@ -15,14 +15,14 @@ const { POSTGRES_MUTE_SECONDS: muteSeconds } = readSettings(
 const isLong = muteSeconds >= 60;
 const ANSWER_MS = 10_000;
 const READ_ANSWERED_MS = 3_000;
-/** The short form waits longer, because other tests run at the same time. */
+/** Limit of a call; longer in the short form, because other tests run at the same time. */
 const GIVEN_UP_MS = isLong ? ANSWER_MS + 5_000 : 60_000;
 const MEMORY_RATIO = 1.2;
 const SUCCESS_SHARE = 0.99;
-/** Requests must succeed again by then. */
+/** Time after the silence by which requests must succeed again. */
 const HEALED_MS = 2_000;
 const PER_SECOND = isLong ? 100 : 20;
-/** Before the silence memory reaches its usual size. */
+/** Load before the silence, in which memory reaches its usual size. */
 const BEFORE_MS = isLong ? 60_000 : 1_000;
 const AFTER_MS = isLong ? 30_000 : HEALED_MS + 1_000;
 const PATIENCE_MS = 60_000;

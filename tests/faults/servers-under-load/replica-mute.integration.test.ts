@@ -15,8 +15,8 @@ import { AS_IN_PRODUCTION, createCaller, type LoadedApi, startLoadedApi } from '
 import { type Call, isSuccess, sampleMemory, type Send, sendSteadily } from './steady-load.ts';
 
 /**
- * The primary must answer all. Runs in `npm run trial -- server-faults` only; `application/reads/standby` has the
- * short form.
+ * While the standby is silent, the primary must answer all. Runs in `npm run trial -- server-faults` only;
+ * `application/reads/standby` has the short form.
  */
 
 const { SERVER_FAULTS_ALL: isLong } = readSettings(
@@ -26,12 +26,12 @@ const DATABASE = 'ad_intelligence';
 const PER_SECOND = { reads: 80, searches: 4, waits: 4, writes: 8 } as const;
 type Kind = keyof typeof PER_SECOND;
 const KINDS = Object.keys(PER_SECOND) as readonly Kind[];
-/** Also while Postgres does not answer. */
+/** Limit of a read, also while Postgres does not answer. */
 const READ_ANSWERED_MS = 3_000;
 const ANSWER_MS = 10_000;
 const GIVEN_UP_MS = 15_000;
 const MEMORY_RATIO = 1.2;
-/** Memory reaches its usual size: it grew from 254 to 316 MiB in this time. */
+/** Load in which memory reaches its usual size: it grew from 254 to 316 MiB. */
 const WARM_UP_MS = 40_000;
 const BEFORE_MS = 2_000;
 const SILENT_MS = 7_000;
@@ -45,7 +45,7 @@ describe.runIf(isLong)('while a standby falls silent under load', { timeout: LIM
   let proxy: FaultProxy;
   let reader: Key;
   let writer: Key;
-  /** Under load without a fault. */
+  /** Most memory under load without a fault. */
   let usualMib = 0;
   let standbyReplies = 0;
   const resources = new AsyncDisposableStack();
@@ -96,7 +96,7 @@ describe.runIf(isLong)('while a standby falls silent under load', { timeout: LIM
       body: JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
       signal,
     });
-  /** Runs until `played` resolves. */
+  /** Sends requests until `played` resolves. */
   const underLoad = async (
     played: () => Promise<void>,
   ): Promise<readonly (readonly [Kind, readonly Call[]])[]> => {

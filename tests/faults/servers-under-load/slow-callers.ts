@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/** Begins with the first message. Replies with the number of answered reads so far. */
+/** Callers that begin with the first message. The process replies with the number of answered reads. */
 
 export type SlowCallers = {
   readonly origin: string;
@@ -9,7 +9,7 @@ export type SlowCallers = {
 };
 export type AnsweredSlowly = { readonly answered: number };
 
-/** After this a refused read is sent again. */
+/** Pause before a refused read is sent again. */
 const REFUSED_MS = 200;
 
 let answered = 0;

@@ -20,11 +20,11 @@ const HOT_CALLERS = 1;
 const SLOW_MS = 200;
 const SLOW_CALLERS = join(import.meta.dirname, 'slow-callers.ts');
 const LIGHT_CALLERS = join(import.meta.dirname, 'light-callers.ts');
-/** Below the workspace's limit, which refuses none. */
+/** Slow reads of a workspace, below its limit, which refuses none. */
 const PER_WORKSPACE = 2;
 const HOT_RATIO = 2;
 const KEY_CHECK_RATIO = 2;
-/** Each round measures without slow reads and with them; figures are medians. */
+/** Rounds with and without slow reads; figures are medians. */
 const ROUNDS = isLong ? 5 : 1;
 const KEYS = isLong ? 100 : 10;
 
@@ -68,7 +68,7 @@ const measure = (callers: CallersProcess, keys: readonly Key[]): Promise<LightRe
     everyMs: (seconds * 1_000) / ROUNDS / keys.length,
   } satisfies LightReads);
 
-/** Sent again when answered. Dispose of it to end them. */
+/** Slow reads, sent again when answered. Dispose of it to end them. */
 const readSlowly = () => {
   const callers = startCallers(SLOW_CALLERS);
   const readers = slowKeys.flatMap(({ text }) => [

@@ -4,7 +4,7 @@ import { pause } from '#platform/clock.ts';
 export type Call = {
   readonly startedMs: number;
   readonly ms: number;
-  /** `null`: no answer in time. */
+  /** Status of the answer; `null` when none came in time. */
   readonly status: number | null;
 };
 
@@ -28,7 +28,7 @@ export type SteadyLoad = {
   readonly answerMs: number;
 };
 
-/** Sends also while earlier calls wait. Returns all calls once they have ended. */
+/** Sends at a steady rate, also while earlier calls wait. Returns all calls once they have ended. */
 export const sendSteadily = async (
   { sends, perSecond, answerMs }: SteadyLoad,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { type Projection, projection } from '#projections/define-projection.ts';
 import type { Counted } from '../../projector/counting-projection.ts';
 
-/** Totals show a batch that is applied twice. */
+/** Projection whose totals show a batch that is applied twice. */
 
 const counter = (name: string): Projection =>
   projection<Counted>({

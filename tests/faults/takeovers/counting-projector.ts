@@ -4,7 +4,7 @@ import { readSettings, serverSettings } from '#platform/settings.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { COUNTERS } from './counters.ts';
 
-/** Tests stop, cut off and kill this process. */
+/** Settings of a projector process that tests stop, cut off and kill. */
 const { DATABASE_URL, EVENT_STORE_URL } = readSettings(
   z.object({ DATABASE_URL: serverSettings.DATABASE_URL, EVENT_STORE_URL: serverSettings.EVENT_STORE_URL }),
 );

@@ -30,22 +30,22 @@ const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
     TAKEOVERS_SEED: z.coerce.number().int().default(17),
   }),
 );
-/** Comes after each kind of fault in turn. */
+/** Takeovers among which one waits for the clock: each kind of fault in turn. */
 const BY_CLOCK_EVERY = 11;
 const isLong = TAKEOVERS >= BY_CLOCK_EVERY;
 const FAULTS = ['stopped', 'killed', 'cut', 'killed', 'stopped', 'killed'] as const;
-/** A projector that was cut off in a statement knows by then. */
+/** After this a projector that was cut off in a statement knows it. */
 const CUT_OFF_MS = 25_000;
-/** No more are appended above this, so that takeovers meet batches of all sizes. */
+/** Unapplied events above which none are appended, so that takeovers meet batches of all sizes. */
 const BACKLOG_MAX = 50_000;
 const BY_CLOCK_MAX_MS = 20_000;
-/** On a busy machine. */
+/** Limit of a takeover on a busy machine. */
 const TAKEOVER_LIMIT_MS = 120_000;
-/** Reads all events again, millions of them in the long form. */
+/** Limit of a verification, which reads all events again, millions in the long form. */
 const VERIFICATION_LIMIT_MS = isLong ? 600_000 : 60_000;
 const STREAMS = 8;
 const DATABASE = 'takeovers';
-/** Small and large batches are applied in different ways. */
+/** Largest append: small and large batches are applied in different ways. */
 const APPEND_MAX = 400;
 const MAIN = fileURLToPath(new URL('./counting-projector.ts', import.meta.url));
 
@@ -59,7 +59,7 @@ let ownProxy: FaultProxy;
 let replicated: ReplicatedPostgres | null = null;
 const projectors: Projector[] = [];
 
-/** The long form has a primary of its own, with a standby. */
+/** Creates the database; in the long form with a standby. */
 const createDatabase = async (): Promise<string> => {
   if (!isLong) {
     const created = await createTestDatabase();
@@ -72,7 +72,7 @@ const createDatabase = async (): Promise<string> => {
   return replicated.primary.databaseUrl(DATABASE);
 };
 
-/** Leads all connections to the new primary. */
+/** Kills the primary, and leads all connections to the new one. */
 const failOver = async (): Promise<void> => {
   await replicated?.failOver();
   const url = replicated?.standby.databaseUrl(DATABASE) ?? '';
@@ -111,7 +111,7 @@ const holder = async (): Promise<Holder | null> => {
   return rows[0] ?? null;
 };
 
-/** An owner's name holds the process id. */
+/** Process of the owner, whose name holds the process id. */
 const ownerOf = ({ owner }: Holder): Projector | undefined =>
   projectors.find(({ process }) => owner.includes(`:${process.child.pid}:`));
 
@@ -121,7 +121,7 @@ const endLease = async (): Promise<void> => {
   await expect.poll(() => end().then(() => 'ended', String), { timeout: TAKEOVER_LIMIT_MS }).toBe('ended');
 };
 
-/** The epoch must differ from `before`. */
+/** Waits for another epoch than `before`. */
 const untilHeld = async (before: string | null): Promise<Holder> => {
   for (const deadline = Date.now() + TAKEOVER_LIMIT_MS; Date.now() < deadline; await pause(50)) {
     const now = await holder();

@@ -14,10 +14,10 @@ import { decidedOrRefused, streamModel, type StreamRules, type StreamState } fro
 
 /** The service chooses ids and texts. */
 
-/** The rest rotate. */
+/** Writes that issue, in 100; those left after revocations rotate. */
 const ISSUES_OF_100 = 45;
 const REVOKES_OF_100 = 80;
-/** Few, so that callers write to them at the same time. */
+/** Newest keys to revoke or rotate: few, so that callers do so at the same time. */
 const NEWEST = 4;
 const SCOPES: readonly Scope[] = ['me:read'];
 
@@ -36,14 +36,14 @@ export type KeyWrite = Write<KeyOperation, KeyOutcome>;
 type Owner = {
   readonly workspaceId: string;
   readonly memberId: string;
-  /** Used by the callers themselves. */
+  /** Id of the key that the callers use themselves. */
   readonly keyId: string;
 };
 
 const timeOf = (event: ApiKeyEvent): string =>
   event.type === 'ApiKeyIssued' ? event.data.issued_at : event.data.revoked_at;
 
-/** The next events tell ids that the service chose. */
+/** Reads ids that the service chose from the next events. */
 const chosenFor = ({ outcome }: KeyWrite, next: readonly ApiKeyEvent[]) => {
   const issued = next.slice(0, 2).find((event) => event.type === 'ApiKeyIssued')?.data;
   return {

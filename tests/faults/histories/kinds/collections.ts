@@ -11,13 +11,13 @@ import type { Shown, Write } from '../history.ts';
 import { type Kind, statesOf } from './kind.ts';
 import { decidedOrRefused, streamModel, type StreamRules, type StreamState } from './stream-model.ts';
 
-/** A deletion takes the collections inside along. */
+/** In a deletion, the collections inside go along. */
 
-/** The rest delete. */
+/** Writes that create, in 100; those left after renames delete. */
 const CREATES_OF_100 = 45;
 const RENAMES_OF_100 = 75;
 const INSIDE_OF_100 = 40;
-/** Few, so that callers write to them at the same time. */
+/** Newest collections to write to: few, so that callers do so at the same time. */
 const NEWEST = 5;
 
 export type CollectionOperation =
@@ -39,7 +39,7 @@ const timeOf = ({ data }: CollectionTreeEvent): string => {
   return 'deleted_at' in data ? data.deleted_at : data.changed_at;
 };
 
-/** From the reply, otherwise from the next event. */
+/** Id from the reply, otherwise from the next event. */
 const createdId = ({ outcome }: CollectionWrite, next: CollectionTreeEvent | undefined): string => {
   if (outcome.kind === 'created') return outcome.id;
   return next?.type === 'CollectionCreated' ? next.data.collection_id : '';

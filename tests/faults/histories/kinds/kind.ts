@@ -7,13 +7,13 @@ import type { Reply, Request } from '../session.ts';
 export type Choose = (below: number) => number;
 
 export type Known = {
-  /** From replies, oldest first. */
+  /** Ids from replies, oldest first. */
   readonly ids: readonly string[];
-  /** Unique in the trial. */
+  /** Text that is unique in the trial. */
   readonly text: string;
 };
 
-/** For the parts see `smallestUnexplained`. */
+/** Writes on one object, and on its parts (see `smallestUnexplained`). */
 export type PlayedObject<State, Call extends Write> = Played<State, Call> & {
   readonly parts: readonly Played<State, Call>[];
 };
@@ -22,30 +22,30 @@ type Named = { readonly kind: string };
 
 export type Kind<Operation extends Named, Outcome extends Named, State, E extends Event> = {
   readonly name: string;
-  /** At most a hundred records. */
+  /** Path of the list, which shows at most a hundred records. */
   readonly path: string;
   /** Prefix of stream names. */
   readonly streams: string;
-  /** Callers read it, but do not write to it. */
+  /** Id of a record that callers read, but do not write to. */
   readonly untouched?: string;
   readonly choose: (choose: Choose, known: Known) => Operation;
   readonly requestOf: (operation: Operation) => Request;
-  /** `null` when no such reply may be sent. */
+  /** Outcome of a reply; `null` when no such reply may be sent. */
   readonly outcomeOf: (operation: Operation, reply: Reply) => Outcome | null;
-  /** From a list or the reply to a write. */
+  /** Id and text of a record, from a list or the reply to a write. */
   readonly recordOf: (data: unknown) => readonly [id: string, text: string];
-  /** Their replies show the record as the list has it. */
+  /** Operations whose replies show the record as the list has it. */
   readonly showing: ReadonlySet<Operation['kind']>;
-  /** `events`: in the order of the log. */
+  /** Writes on each object. `events`: in the order of the log. */
   readonly objectsOf: (
     writes: readonly Write<Operation, Outcome>[],
     events: readonly RecordedEvent<E>[],
   ) => readonly PlayedObject<State, Write<Operation, Outcome>>[];
-  /** For each number of events, from none to all. */
+  /** Records after each number of events, from none to all. */
   readonly prefixesOf: (events: readonly E[]) => readonly Shown[];
 };
 
-/** For each number of events, from none to all. */
+/** States after each number of events, from none to all. */
 export const statesOf = <State, E>(
   { initial, evolve }: { readonly initial: State; readonly evolve: (state: State, event: E) => State },
   events: readonly E[],

@@ -14,7 +14,7 @@ import { type CollectionOperation, type CollectionOutcome, collectionsOf } from 
 import type { Kind } from './kind.ts';
 import { type NoteOperation, type NoteOutcome, notesOf } from './notes.ts';
 
-/** The models must refuse broken histories. */
+/** Broken histories, which the models must refuse. */
 
 const AT = Date.parse('2026-11-01T00:00:00.000Z');
 const time = (ms: number): string => new Date(AT + ms).toISOString();
@@ -24,7 +24,7 @@ const OWNER = { workspaceId: workspace_id, memberId: 'mem', keyId: 'key_own' };
 type Named = { readonly kind: string };
 type Span = readonly [sent: number, ended: number];
 
-/** `null`: unknown outcome. */
+/** Builds a call. `null`: unknown outcome. */
 const call = <Operation extends Named, Outcome extends Named>(
   operation: Operation,
   [sent, ended]: Span,

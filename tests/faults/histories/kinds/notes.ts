@@ -4,7 +4,7 @@ import type { Shown, Write } from '../history.ts';
 import { type Kind, statesOf } from './kind.ts';
 import { streamModel, type StreamRules, type StreamState } from './stream-model.ts';
 
-/** Few, so that callers write to them at the same time. */
+/** Ads to note on: few, so that callers write the same ones at the same time. */
 const ADS = ['1000000001', '1000000002'];
 const DELETES_OF_100 = 30;
 const SAME_TEXTS_OF_100 = 15;

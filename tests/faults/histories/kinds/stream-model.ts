@@ -8,12 +8,12 @@ import type { SequentialModel } from '../linearizability.ts';
  * Calls are explained when the decider gives each outcome in order, and their events are exactly those of the stream.
  */
 
-/** After a number of the stream's events. */
+/** State after a number of the stream's events. */
 export type StreamState<State> = { readonly state: State; readonly events: number };
 
 type Named = { readonly kind: string };
 
-/** `null`: refused. */
+/** Events of a decision; `null` when it is refused. */
 export type Decided<E> = readonly E[] | null;
 
 export const decidedOrRefused = <E>(decision: () => readonly E[]): Decided<E> => {
@@ -29,7 +29,7 @@ export type StreamRules<State, E extends Event, Operation extends Named, Outcome
   readonly decider: { readonly initial: State; readonly evolve: (state: State, event: E) => State };
   /** `next`: following events of the stream, which tell times and ids that the service chose. */
   readonly decide: (state: State, write: Write<Operation, Outcome>, next: readonly E[]) => Decided<E>;
-  /** The outcome must fit the decision. */
+  /** True when a reply may tell this outcome of the decision. */
   readonly mayTell: (outcome: Outcome, decided: Decided<E>) => boolean;
   readonly timeOf: (event: E) => string;
 };
@@ -37,7 +37,7 @@ export type StreamRules<State, E extends Event, Operation extends Named, Outcome
 const isKnown = <Outcome>(outcome: Outcome | typeof UNKNOWN): outcome is Outcome =>
   (outcome as Named).kind !== 'unknown';
 
-/** Properties may have any order. */
+/** Compares with properties in any order. */
 const areEqual = (decided: readonly Event[], recorded: readonly Event[]): boolean =>
   isDeepStrictEqual(
     decided,

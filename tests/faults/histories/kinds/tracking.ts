@@ -6,7 +6,7 @@ import type { Shown, Write } from '../history.ts';
 import type { Played, SequentialModel } from '../linearizability.ts';
 import { type Kind, statesOf } from './kind.ts';
 
-/** The plan `free` refuses more than five. */
+/** Tracked brands of the plan `free`, which refuses more than five. */
 
 const CADENCES: readonly Cadence[] = ['daily', 'weekly'];
 const TRACKS_OF_100 = 62;
@@ -24,13 +24,13 @@ export type TrackingWrite = Write<TrackingOperation, TrackingOutcome>;
 type ShownBrand = { readonly cadence: Cadence; readonly created_at: string };
 
 const WORKSPACE_ID = 'of the trial';
-/** No reply has shown the time yet. */
+/** Time of tracking that no reply has shown yet. */
 const NOT_SHOWN = '';
 
 const evolve = (state: TrackingState, events: readonly TrackingEvent[]): TrackingState =>
   events.reduce(tracking.evolve, state);
 
-/** `null`: refused. */
+/** Events of a decision; `null` when it is refused. */
 const decided = (
   state: TrackingState,
   { operation }: TrackingWrite,
@@ -50,7 +50,7 @@ const decided = (
 const isWhile = ({ sentMs, endedMs }: TrackingWrite, at: string): boolean =>
   Date.parse(at) >= Math.floor(sentMs) && Date.parse(at) <= endedMs;
 
-/** `null` when another time is known. */
+/** State with the shown time; `null` when another time is known. */
 const withShownTime = (state: TrackingState, brand: string, createdAt: string): TrackingState | null => {
   const tracked = state.brands.get(brand);
   if (tracked === undefined) return null;
@@ -96,11 +96,11 @@ const modelOf = (last: ReadonlyMap<string, ShownBrand>): SequentialModel<Trackin
     }),
 });
 
-/** `last`: final brands, as of `prefixesOf`. */
+/** `last`: brands at the end, as `prefixesOf` returns them. */
 export const trackingModel = (last: string): SequentialModel<TrackingState, TrackingWrite> =>
   modelOf(new Map(JSON.parse(last) as [string, ShownBrand][]));
 
-/** Other brands may use all slots at any time, so a part without an order proves that the whole has none. */
+/** Writes of each brand alone: if those of one brand have no order, those of all have none. */
 export const partsByBrand = (
   last: string,
   writes: readonly TrackingWrite[],
@@ -118,13 +118,13 @@ export const partsByBrand = (
   });
 };
 
-/** For each number of events, from none to all. */
+/** Brands after each number of events, from none to all. */
 export const prefixesOf = (events: readonly TrackingEvent[]): readonly Shown[] =>
   statesOf(tracking, events).map(
     (state) => new Map(entriesOf(state).map(([brand, shown]) => [brand, JSON.stringify(shown)])),
   );
 
-/** More brands than slots, so that writes are refused. */
+/** `brands`: more than the plan has slots, so that writes are refused. */
 export const trackingOf = (
   workspaceId: string,
   brands: readonly string[],
@@ -154,7 +154,7 @@ export const trackingOf = (
       const { brand, cadence, created_at } = data as ShownBrand & { readonly brand: { readonly id: string } };
       return [brand.id, JSON.stringify({ cadence, created_at })];
     },
-    // Their replies have another shape than the list.
+    // No operation: replies have another shape than the list.
     showing: new Set(),
     objectsOf: (calls, events) => {
       const last = JSON.stringify(entriesOf(events.reduce(tracking.evolve, tracking.initial)));
