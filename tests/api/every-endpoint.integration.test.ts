@@ -18,18 +18,18 @@ import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creati
 import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** These statuses do not depend on the data of an endpoint. */
+/** Tests statuses that do not depend on the data of an endpoint. */
 let stack: ApiStack;
 let app: FastifyInstance;
 let broken: FastifyInstance;
-/** Admits no request, as with the maximum in progress. */
+/** API that admits no request, as with the maximum in progress. */
 let crowded: FastifyInstance;
-/** Its rate-limit window never ends, however long a test takes. */
+/** API whose rate-limit window never ends, however long a test takes. */
 let fixedClockApi: FastifyInstance;
 let key: Key;
 let other: Key;
 let alpha: CorpusBrand;
-/** Used up in the minute of the fixed clock. */
+/** Key that has used up the minute of the fixed clock. */
 let exhausted: Key;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Authentication still works. */
+/** Opens an API whose reads and writes fail. Authentication still works. */
 const openBroken = async (): Promise<FastifyInstance> => {
   const query = async <Row>({
     sql,
@@ -84,7 +84,7 @@ const ALPHA_LINK = 'https://shop.example.com/0';
 /** Ids of the corpus, of objects that a test created, or else of the examples. */
 type PathIds = Readonly<Record<string, string>>;
 
-/** Each request gets its own object. */
+/** Creates an object for a path parameter: each request gets its own. */
 const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
   collectionId: async () => {
     const body = { name: 'Boots', first_item: { item_type: 'ad', item_key: AD_ID } };
@@ -161,7 +161,7 @@ const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): stri
   return query === undefined ? path : `${path}?${query}`;
 };
 
-/** The documentation example, with a brand of the corpus. */
+/** Body of the documentation example, with a brand of the corpus. */
 const bodyOf = (endpoint: Endpoint): { body?: unknown } =>
   endpoint.body ? { body: JSON.stringify(endpoint.body.example).replaceAll(BRAND_ID, alpha.id) } : {};
 

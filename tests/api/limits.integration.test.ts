@@ -168,7 +168,7 @@ test('the API finishes a request in flight on a keep-alive connection when it ge
   expect(service.output()).not.toContain('shutdown deadline passed');
 });
 
-/** `@fastify/under-pressure` takes a sample each second. */
+/** Time in which `@fastify/under-pressure` takes a sample: it does so each second. */
 const SAMPLED_MS = 2_500;
 const BUSY_MS = 50;
 

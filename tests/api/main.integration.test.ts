@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Vitest transforms TypeScript while plain node only strips types, so other tests miss faults of a start. */
+/** Starts plain node, which only strips types. Vitest transforms TypeScript, so other tests miss faults of a start. */
 const MAIN = join(import.meta.dirname, '../../services/api/main.ts');
-/** With twelve processes per core, a start has taken more than half a minute. */
+/** Limit of a start: with twelve processes per core, one has taken more than half a minute. */
 const START_TIMEOUT_MS = 120_000;
 const TEST_TIMEOUT_MS = 150_000;
 

@@ -120,7 +120,7 @@ describe('keys', () => {
     const own = await openApiStack();
     try {
       const [one, other] = await Promise.all([own.api(), own.api()]);
-      // Only needed until the read models exist.
+      // The projector is needed only until the read models exist.
       await own.seed([]);
       await own.stopProjector();
       const key = await own.key();

@@ -39,7 +39,7 @@ let alpha: CorpusBrand;
 let beta: CorpusBrand;
 let ids: Readonly<Record<string, string>>;
 let reader: FastifyInstance;
-/** No read model has applied later events. */
+/** Time after which no read model has applied an event. */
 let missedSince: string;
 
 type Written = { readonly id: string; readonly key_id: string };
@@ -120,7 +120,7 @@ const namesWhere = async (condition: string): Promise<readonly string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** A sample before the pause finds no projection behind. */
+/** Pauses all projections after a sample that finds none behind. */
 const pauseAll = async (): Promise<void> => {
   await until(
     'no projection is behind',

@@ -19,7 +19,7 @@ const LATER_MS = 2 * 86_400_000;
 let stack: ApiStack;
 let app: FastifyInstance;
 let replies: ReadonlyMap<string, Reply>;
-/** Each key has all scopes but this one. */
+/** For each scope, a key that has all others. */
 const keysWithoutScope = new Map<Scope, Key>();
 
 beforeAll(async () => {

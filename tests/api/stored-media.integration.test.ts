@@ -17,7 +17,7 @@ import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
-/** The API does not decode files. */
+/** Picture with the first bytes of a PNG: the API does not decode files. */
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
 const PICTURE_KEY = createHash('sha256').update(PICTURE).digest('hex');
 const SCRIPT = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');

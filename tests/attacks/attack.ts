@@ -8,7 +8,7 @@ const { ATTACK_FACTOR } = readSettings(
   z.object({ ATTACK_FACTOR: z.coerce.number().int().min(1).default(1) }),
 );
 
-/** ATTACK_FACTOR times as many in `npm run attack`. */
+/** Number of tries: ATTACK_FACTOR times as many in `npm run attack`. */
 export const tries = (count: number): number => count * ATTACK_FACTOR;
 
 export const isLong = ATTACK_FACTOR > 1;

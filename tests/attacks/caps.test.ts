@@ -33,7 +33,7 @@ import { attack } from './attack.ts';
 type Cap = {
   readonly operationId: string | null;
   readonly max: number;
-  /** Throws the refusal. */
+  /** Runs the nth command. Throws its refusal. */
   readonly grow: (place: number) => unknown;
 };
 

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Each reader is independent, and throws when a file breaks its grammar. */
+/** Rows of a file. Each reader is independent, and throws when a file breaks its grammar. */
 
 export type Rows = readonly (readonly string[])[];
 
-/** RFC 4180 alone: CRLF ends a record, and a quote occurs only in a quoted field. */
+/** Reads by RFC 4180 alone: CRLF ends a record, and a quote occurs only in a quoted field. */
 export const readStrictly = (text: string): Rows => {
   const rows: string[][] = [];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
@@ -26,15 +26,15 @@ export const readStrictly = (text: string): Rows => {
   return rows;
 };
 
-/** As in spreadsheets, LF, CR and CRLF each end a row outside quotes. */
+/** Reads as spreadsheets do: LF, CR and CRLF each end a row outside quotes. */
 export const readLeniently = (text: string): Rows =>
   parse(text, { record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true });
 
-/** LibreOffice: comma, quote, UTF-8, from line 1, every column as text. */
+/** Filter of LibreOffice: comma, quote, UTF-8, from line 1, every column as text. */
 const UTF8_COMMA = '44,34,76,1';
 const LIBREOFFICE_LIMIT_MS = 120_000;
 
-/** `null` where LibreOffice is not installed. */
+/** Reads with LibreOffice; `null` where it is not installed. */
 export const readWithLibreOffice = (text: string): Rows | null => {
   const folder = mkdtempSync(join(tmpdir(), 'csv-attack-'));
   try {

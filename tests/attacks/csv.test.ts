@@ -21,7 +21,7 @@ const HIDDEN = [
   '  \u3000',
   '\u001b',
 ] as const;
-/** Stated again, so that the test does not share a fault of the code. */
+/** Beginning of a formula, stated again, so that the test does not share a fault of the code. */
 const RUNS = /^[\s\p{Cc}\u200b-\u200f\u202a-\u202e\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r]/u;
 const COLUMNS = 3;
 
@@ -47,7 +47,7 @@ const hostileText = fc
   .map((parts) => parts.join('').toWellFormed());
 const hostileRow = fc.array(hostileText, { minLength: COLUMNS, maxLength: COLUMNS });
 
-/** With or without an apostrophe, no lone CR, no NUL. */
+/** Texts that a reader may show: with or without an apostrophe, no lone CR, no NUL. */
 const shownAs = (text: string): readonly string[] => {
   const shown = text.replaceAll(/\r(?!\n)/g, '\n').replaceAll('\u0000', '\uFFFD');
   return [shown, `'${shown}`];
@@ -126,7 +126,7 @@ attack('CSV of audit exports is defused by the same code and read back unchanged
   return `${entries} entries read back`;
 });
 
-/** LibreOffice cannot hold these characters, or writes them back in another form. */
+/** Characters that LibreOffice cannot hold, or writes back in another form. */
 const NOT_HELD = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}]/gu;
 
 const bare = (cells: Iterable<readonly string[]>): string[][] =>

@@ -58,7 +58,7 @@ attack('webhooks to control planes of clouds are refused in every form of the ad
   return `${forms} forms of addresses, ${REFUSED_NAMES.length} names`;
 });
 
-/** Documentation ranges are refused anyway, so these are addresses of public name servers. */
+/** Addresses of public name servers, because documentation ranges are refused anyway. */
 const OWN = ['9.9.9.9', '2620:fe::9'] as const;
 const TRANSLATED = '149.112.112.112';
 

@@ -59,7 +59,7 @@ const HARMLESS = [
   'HTTPS://Shop.Example/%E2%80%AE',
 ];
 
-/** Browsers ignore these characters inside and in front of a link. */
+/** Hides characters that browsers ignore inside and in front of a link. */
 const disguised = fc
   .tuple(
     fc.constantFrom(...SCRIPTS),
@@ -70,7 +70,7 @@ const disguised = fc
   .map(([link, before, inside, at]) => `${before}${link.slice(0, at)}${inside}${link.slice(at)}`);
 const hostileLink = fc.oneof(disguised, fc.constantFrom(...TRICKS));
 
-/** A browser must open the host that a reader sees. */
+/** True when a browser opens the host that a reader sees. */
 const isSafe = (link: string): boolean => {
   const url = URL.parse(link) ?? URL.parse(`https://${link}`);
   return (

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { runVitest } from '../run-vitest.ts';
 
 const FACTOR = 20;
-/** The longest attack sends 100,000 requests. */
+/** Limit of one attack: the longest sends 100,000 requests. */
 const ATTACK_LIMIT_MS = 3_600_000;
 const SEED_MAX = 2 ** 31 - 1;
 

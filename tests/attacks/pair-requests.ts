@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { openApiDocument } from '#services/api/openapi/document.ts';
 
-/** Two hostile parameters or properties each, drawn from the OpenAPI document. */
+/** Requests with two hostile parameters or properties each, drawn from the OpenAPI document. */
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -34,7 +34,7 @@ const document = openApiDocument() as unknown as {
   };
 };
 
-/** Values of `path` and `query` are percent-encoded. */
+/** Request whose values of `path` and `query` are percent-encoded. */
 export type PairRequest = {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -92,7 +92,7 @@ const resolved = (schema: Schema): Schema =>
     ? schema
     : (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
 
-/** The schema may accept each value, so that a pair is wrong only together. */
+/** Draws a value that the schema may accept, so that a pair is wrong only together. */
 const fitting = (schema: Schema): fc.Arbitrary<string> => {
   if (schema.enum) return fc.constantFrom(...schema.enum.map(String));
   if (schema.format === 'date') return fc.constantFrom(...DATES);
@@ -130,9 +130,9 @@ const IN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   ],
   accept: ['*/*', 'text/html', ',', 'a/b;q=9'],
 };
-/** The document does not name these headers for each operation. */
+/** Headers of every operation, which the document does not name for each. */
 const EVERYWHERE = ['x-request-id', 'traceparent', 'accept'];
-/** HTTP can carry these. UTF-8 is sent byte by byte. */
+/** Hostile values that HTTP can carry in a header. UTF-8 is sent byte by byte. */
 const CARRIED = HOSTILE.map((value) => Buffer.from(value.toWellFormed()).toString('latin1')).filter(
   (value) => !/\p{Cc}/u.test(value.replaceAll(/[\u0080-\u009f]/g, '')),
 );

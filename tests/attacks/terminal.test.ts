@@ -9,7 +9,7 @@ import { terminalReport } from '#services/ingest/files/progress.ts';
 import { type HostedOutcome, openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { attack, tries } from './attack.ts';
 
-/** Stated again, to share no fault of the code. */
+/** Characters that a terminal executes, stated again to share no fault of the code. */
 const EXECUTED = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]|(?![\t\n])\p{Cc}/u;
 const hostileText = fc
   .array(
@@ -62,7 +62,7 @@ attack('text of third parties reaches terminals of ingest and ops escaped', () =
 });
 
 const HOSTILE = '\u001b[2J\u009b31m\u202e\u0007\r';
-/** The errors of these words repeat them. */
+/** Words that the errors of a command repeat. */
 const HOSTILE_WORDS: Readonly<Record<'ops' | 'collect' | 'ingest', readonly (readonly string[])[]>> = {
   ops: [
     [`--${HOSTILE}`],
@@ -93,7 +93,7 @@ const HOSTILE_WORDS: Readonly<Record<'ops' | 'collect' | 'ingest', readonly (rea
 };
 const INGEST = join(import.meta.dirname, '../../services/ingest/cli.ts');
 
-/** Runs in a process, because it reads its words when it is loaded. */
+/** Runs files in a process of their own, because it reads its words when it is loaded. */
 const ingest = (words: readonly string[]): Promise<HostedOutcome> =>
   promisify(execFile)(process.execPath, [INGEST, ...words]).then(
     (outcome) => ({ ...outcome, code: 0 }),

@@ -16,7 +16,7 @@ import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../operations/
 import { startProcess } from '../stack/processes.ts';
 import { attack, tries } from './attack.ts';
 
-/** Overlong forms, halves of pairs, cut sequences, bytes that never occur. */
+/** Bytes that are not UTF-8: overlong forms, halves of pairs, cut sequences, bytes that never occur. */
 const INVALID = [
   [0xff],
   [0xc0, 0xaf],
@@ -90,15 +90,15 @@ const escaped = (bytes: readonly number[]): string =>
   bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
 type Target = Request & {
-  /** Start and end of a body. */
+  /** Start and end of the body around the bytes. */
   readonly around?: readonly [string, string];
-  /** Takes any text; `x` when absent, which some endpoints refuse. */
+  /** Parameter that takes any text; `x` when absent, which some endpoints refuse. */
   readonly parameter?: string;
-  /** Bytes of a form may be percent-encoded. */
+  /** True for a form, in which bytes may be percent-encoded. */
   readonly isForm?: boolean;
 };
 
-/** Each byte sequence must be refused with 400, and valid characters in its place not. */
+/** Sends each byte sequence, which must be refused with 400, unlike valid characters in its place. */
 const attackWith = async (port: number, target: Target): Promise<number> => {
   const { around, headers = {}, path, parameter = 'x' } = target;
   const bodyOf = (bytes: Buffer): { readonly body?: Buffer } =>

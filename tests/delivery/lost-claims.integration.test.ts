@@ -12,7 +12,7 @@ import { newDelivery } from './new-delivery.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
-/** Another worker claims meanwhile. */
+/** Deliveries that another worker claims while the first one is stopped. */
 
 let stack: DeliveryStack;
 let receivers: Receivers;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** The receiver answers neither. */
+/** Sends by two workers; the receiver answers neither. */
 const sendTwice = async (path: string) => {
   const replies: ServerResponse[] = [];
   receivers.behave(path, (response) => void replies.push(response));
@@ -35,7 +35,7 @@ const sendTwice = async (path: string) => {
   const [stopped, other] = [stack.worker(), stack.worker()];
   await stopped.sweep();
   await expect.poll(() => replies.length).toBe(1);
-  // The first worker may renew until then.
+  // Waits for the other's claim: until then the first worker may renew its own.
   const claimedByOther = async (): Promise<number> => {
     stack.clock.move(CLAIM_LEASE_MS);
     return other.sweep();

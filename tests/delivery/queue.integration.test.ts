@@ -19,7 +19,7 @@ import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 const LIMIT_MS = 60_000;
 const MESSAGES = 1_500;
-/** 100 messages fetched ahead, and as many in each of two claims. */
+/** Limit: 100 messages fetched ahead, and as many in each of two claims. */
 const FETCHED_AND_CLAIMED_MAX = 300;
 
 let stack: DeliveryStack;
@@ -166,7 +166,7 @@ test('keeps nothing of its waits for room', async () => {
 const consumerConfig = async (): Promise<ConsumerConfig> =>
   (await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER)).config;
 
-/** From 2.10 on a server refuses a consumer that exists with other values. */
+/** Connection as to a server from 2.10 on, which refuses a consumer that exists with other values. */
 const withNewServer = (): Pick<Nats, 'manager' | 'streamSettings'> => {
   const { consumers } = nats.manager;
   const add: ConsumerAPI['add'] = async (stream, config, ...action) => {

@@ -26,13 +26,13 @@ export const answers =
 export const hangs: Behaviour = () => undefined;
 export const closes: Behaviour = (_, socket) => void socket.destroy();
 export const answersNoHttp: Behaviour = (_, socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n');
-/** Never finishes its headers. */
+/** Behaviour that never finishes its headers. */
 export const dripsHead: Behaviour = (_, socket) => {
   socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
   const timer = setInterval(() => socket.write('a'), DRIP_MS);
   socket.once('close', () => clearInterval(timer));
 };
-/** Sends its body without end. */
+/** Behaviour that sends its body without end. */
 export const dripsBody =
   (status: number): Behaviour =>
   (response, socket) => {
@@ -51,7 +51,7 @@ export type Receivers = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** One behaviour per request; the last repeats. Default: 204. */
+  /** Sets one behaviour per request; the last repeats. Default: 204. */
   behave(path: string, ...behaviours: readonly Behaviour[]): void;
   at(path: string): readonly Received[];
 };
@@ -102,7 +102,7 @@ export const openReceivers = async (): Promise<Receivers> => {
   return { ...(await listen(server, 'http')), ...closing(server) };
 };
 
-/** Self-signed for this name and others. */
+/** Starts HTTPS receivers with a self-signed certificate for this name and others. */
 export const openTlsReceivers = async (
   name: string,
   others: readonly string[] = [],

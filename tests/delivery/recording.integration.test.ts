@@ -16,7 +16,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const webhook = (rule: Rule) =>
   newDelivery(rule, { channel: 'webhook', url: 'https://hooks.shop.example/in' }, stack.clock.now());
 
-/** Larger than an append to the event store may be. */
+/** Delivery whose payload is larger than an append to the event store may be. */
 const largeWebhook = (rule: Rule) => {
   const delivery = webhook(rule);
   const [item] = delivery.payload.items;

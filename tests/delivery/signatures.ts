@@ -3,7 +3,10 @@ import { Webhook } from 'standardwebhooks';
 import { expect, vi } from 'vitest';
 import type { Received } from './receivers.ts';
 
-/** Uses code that is not ours: the package of Standard Webhooks, and openssl. The signing time must be close to now. */
+/**
+ * Verifies with code that is not ours: the package of Standard Webhooks, and openssl. The signing time must be close
+ * to now.
+ */
 export const verifySignatures = ({ headers, body }: Received, secret: string): void => {
   const signedAt = Number(headers['webhook-timestamp']) * 1_000;
   vi.useFakeTimers({ toFake: ['Date'], now: signedAt });

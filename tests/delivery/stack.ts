@@ -38,25 +38,25 @@ export type DeliveryStack = AsyncDisposable & {
   readonly eventStore: EventStore;
   readonly clock: TestClock;
   readonly mailFolder: string;
-  /** By workspace; another value is a rotation. */
+  /** Secrets by workspace; another value is a rotation. */
   readonly secrets: Map<string, string | null>;
   readonly addresses: Map<string, string>;
   readonly emails: Map<string, string>;
   rule(): Rule;
-  /** As in another process. */
+  /** Starts another worker, as in another process. */
   worker(options?: {
     readonly egress?: Partial<EgressOptions>;
     readonly mail?: Partial<EmailSettings>;
-    /** `null`: clock of Postgres, as in production. Default: the clock of the stack. */
+    /** Clock of leases. `null`: that of Postgres, as in production. Default: that of the stack. */
     readonly leaseClock?: null;
-    /** Lead of its host's clock. */
+    /** Milliseconds by which its host's clock is ahead. */
     readonly aheadMs?: number;
   }): Worker;
   enqueue(...deliveries: readonly NewDelivery[]): Promise<void>;
   sendDue(worker: Worker): Promise<void>;
   row(deliveryId: string): Promise<Readonly<Record<string, unknown>>>;
   attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Publishes the journal first. */
+  /** Publishes the journal, then returns the events of a rule's deliveries. */
   events(rule: Rule): Promise<readonly AlertDeliveryEvent[]>;
 };
 

@@ -13,7 +13,7 @@ export const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export type WebhookRule = { readonly alertId: string; readonly brandId: string };
 
-/** One rule per address, each on its own brand. */
+/** Creates one rule per address, each on its own brand. */
 export const createWebhookRules = async (
   eventStore: EventStore,
   pool: Database,

@@ -32,7 +32,7 @@ const openPlainServer = async () => {
   return { server, port: (server.address() as AddressInfo).port, received };
 };
 
-/** The server is loopback under the name of another host. */
+/** Sends through a server that is loopback under the name of another host. */
 const send = async (url: string, port: number): Promise<unknown> => {
   const transport = createTransport({
     url,

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 
-/** Source: `services/decisions/0014-time-of-reads-and-writes.md`. */
+/** Compares timeouts of Fastify (`services/decisions/0014-time-of-reads-and-writes.md`). */
 
 const TIMEOUT_MS = 50;
 

@@ -71,7 +71,7 @@ const loseAnswer = async (key: string): Promise<void> => {
   await expect(store.claim(requestOf(key))).rejects.toThrow(CONNECTION_LOST);
 };
 
-/** Through the proxy. */
+/** Counts statements of connections through the proxy. */
 const statements = async (begin: string, state: 'waits' | 'has ended'): Promise<number> => {
   const { rows } = await direct.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity

@@ -12,7 +12,7 @@ const ROW = {
   plan: 'free',
 };
 
-/** The test resolves or rejects each query by hand. */
+/** Database stub: the test resolves or rejects each query by hand. */
 const createDatabase = () => {
   const queries: { hashes: unknown; resolve(rows: readonly object[]): void; fail(): void }[] = [];
   const query = ({ values: [hashes] }: ReadQuery) =>

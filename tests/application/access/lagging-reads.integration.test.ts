@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** The first `count` reads of each stream lack the last event. */
+/** Event store whose first `count` reads of each stream lack the last event. */
 const laggingStore = (count: number): EventStore => {
   const reads = new Map<string, number>();
   return {
@@ -87,7 +87,7 @@ const createOwner = async (): Promise<Owner> => {
   return { workspaceId, memberId, keyId, text };
 };
 
-/** Reads past the cache of a process. */
+/** Caller of a key, read past the cache of a process. */
 const callerOf = async ({ text }: Owner): Promise<Caller | null> =>
   createKeyLeaseCache(db).find(sha256Of(text));
 

@@ -16,7 +16,7 @@ const takeHeard = async (counts: RequestCounts, limit: number): Promise<boolean>
   return counts.take('caller', limit).allowed;
 };
 
-/** A minute takes no time. */
+/** Simulated start time, so that a minute takes no time. */
 const START = '2026-11-20T09:00:10.000Z';
 const PROCESSES = 4;
 const clock = { now: () => new Date() };

@@ -1,9 +1,9 @@
 import type { NatsConnection } from 'nats';
 
-/** One time for each copy; `null`: lost. */
+/** Milliseconds until each copy of a message arrives; `null`: lost. */
 export type Travel = (subject: string) => number | readonly number[] | null;
 
-/** Each message arrives after the time that `travel` returns, or never. */
+/** NATS server in memory: each message arrives after the time that `travel` returns, or never. */
 export const createSimulatedNats = (travel: Travel = () => 1, flushMs = 5) => {
   const subscribers = new Map<string, Set<(text: string) => void>>();
   const sent: string[] = [];

@@ -13,7 +13,7 @@ type Counted = Event<'Counted', { readonly by: number }>;
 const counter: Decider<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by };
 const counted = (by: number): Counted => ({ type: 'Counted', data: { by } });
 
-/** Counts reads. Another writer can append before the next append. */
+/** Log in memory that counts reads. Another writer can append before the next append. */
 const createLog = () => {
   const streams = new Map<string, Counted[]>();
   const log = { reads: 0, rival: [] as Counted[], streams };

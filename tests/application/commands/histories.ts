@@ -170,7 +170,7 @@ const eventOf = ({ events }: History, [kind, id, value]: Draw): Event => {
   return create(id % ID_COUNT, value);
 };
 
-/** More first events than others, so that states grow. */
+/** Draws more first events than others, so that states grow. */
 export const historyArbitrary = (of: History): fc.Arbitrary<readonly Event[]> =>
   fc
     .array(
@@ -183,7 +183,7 @@ export const historyArbitrary = (of: History): fc.Arbitrary<readonly Event[]> =>
     )
     .map((draws) => draws.map((draw) => eventOf(of, draw)));
 
-/** The same in every run. */
+/** History that is the same in every run. */
 export const fixedHistory = (of: History): readonly Event[] =>
   Array.from({ length: 120 }, (_, index) =>
     eventOf(of, [index % 3 === 0 ? index / 3 : 0, (index * 37) % ID_COUNT, index]),

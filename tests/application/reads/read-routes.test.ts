@@ -29,7 +29,7 @@ const createRoutes = (primary: Server, standby: Server, clock: { now: number }):
     compareMs: null,
   });
 
-/** The standby is at position 0, the primary at 10. */
+/** Opens routes over a standby at position 0 and a primary at 10. */
 const open = (position = 10) => {
   const clock = { now: 1_000 };
   const primary = serverAt(10);

@@ -14,7 +14,7 @@ export type ReplicatedPostgres = AsyncDisposable & {
   readonly primary: LocalPostgres;
   readonly standby: LocalPostgres;
   startStandby(): Promise<void>;
-  /** A failover then loses nothing that was acknowledged. */
+  /** Makes commits wait for the standby, so that a failover loses nothing that was acknowledged. */
   commitOnBoth(): Promise<void>;
   failOver(): Promise<void>;
 };
@@ -35,7 +35,7 @@ const primaryConnection = (primaryUrl: string): string => {
   return `host=${hostname} port=${port} user=${username} password=${password}`;
 };
 
-/** The standby is a copy of the stopped primary. `lateMs`: delay of each commit on the standby. */
+/** Starts the standby as a copy of the stopped primary. `lateMs`: delay of each commit on the standby. */
 export const startReplicatedPostgres = async ({ lateMs = 0 } = {}): Promise<ReplicatedPostgres> => {
   const resources = new AsyncDisposableStack();
   const home = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));

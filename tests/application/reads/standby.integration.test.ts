@@ -22,10 +22,10 @@ const { REPLICA_PAIRS: pairs, REPLICA_REVOCATIONS: revocations } = readSettings(
     REPLICA_REVOCATIONS: z.coerce.number().default(5),
   }),
 );
-/** However busy the machine is. */
+/** Limit of a wait, however busy the machine is. */
 const PATIENCE_MS = 60_000;
 const LIMIT_MS = 3_600_000;
-/** One alone would take a quarter of an hour for the long form. */
+/** Callers at the same time: one alone would take a quarter of an hour for the long form. */
 const CALLERS = 8;
 const DATABASE = 'ad_intelligence';
 const READS = 50;
@@ -59,13 +59,13 @@ const resumedState = async (): Promise<string | undefined> => {
   return rows[0]?.state;
 };
 
-/** May cancel this very statement: after a long pause no statement delays changes that conflict. */
+/** Resumes the replay, which may cancel this very statement: no statement delays changes that conflict. */
 const resumeReplay = async (): Promise<void> => {
   await expect.poll(resumedState, { timeout: PATIENCE_MS }).toBe('not paused');
 };
 
 const isBrandReadFromStandby = async (key: { text: string }): Promise<boolean> => {
-  // The standby's position is read four times a second, so one read does not tell.
+  // The standby's position is read four times a second, so one read alone would prove nothing.
   const [before, reads] = [readsOfStandby, 20];
   for (let read = 0; read < reads; read += 1) {
     expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
@@ -127,7 +127,7 @@ test('many reads at once all succeed while the standby takes 200 ms for each ans
   const isUsed = (): Promise<boolean> => isBrandReadFromStandby(key);
   await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
   proxy.set('slow', 200);
-  // First reads find it slow, and further ones count it as slow.
+  // The first reads find the standby slow; then its statements count as slow.
   for (let round = 0; round < ROUNDS; round += 1) {
     const reads = Array.from({ length: READS }, (_, read) =>
       on(app).get(`/v1/brands?limit=${read + 1}`, { key }),

@@ -6,7 +6,7 @@ import { silentLog } from '#platform/logger.ts';
 const ACCOUNT = { accountId: 'account', name: 'Ada', email: 'ada@shop.example', memberships: [] } as const;
 const MAIL = { accountId: 'account', code: '12345678', attemptId: 'attempt' } as const;
 
-/** As while Postgres is away. */
+/** Directory whose first `failures` answers fail, as while Postgres is away. */
 const directoryFailing = (failures: number) => {
   let asked = 0;
   const find: MemberDirectory['find'] = () => {

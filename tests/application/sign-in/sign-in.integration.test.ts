@@ -197,7 +197,7 @@ describe('an invitation', () => {
     const { token, invitationId } = await invite(memberId);
     const invitations = createInvitations(stack.pool);
     const whom = { workspaceId: key.workspaceId, memberId };
-    // Mail scanners look, too.
+    // Looking does not use a token up, because mail scanners look, too.
     expect(await invitations.find(token, 'scanner')).toEqual(whom);
     const browsers = ['one', 'two'];
     const used = await Promise.all(browsers.map((browser) => invitations.use(token, browser)));

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { z } from 'zod';
 import { readSettings } from '#platform/settings.ts';
 
-/** The least that a download of this size can cost. */
+/** Server that only sends a body: the least that a download can cost. */
 const { BYTES, PORT } = readSettings(
   z.object({ BYTES: z.coerce.number().int(), PORT: z.coerce.number().int() }),
 );

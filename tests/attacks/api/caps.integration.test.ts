@@ -33,7 +33,7 @@ const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };
 const PROCESSES = 4;
 const PLACES = 5;
 const CREATIONS = 49;
-/** However busy the machine is. */
+/** Limit of a wait for a connection, however busy the machine is. */
 const PATIENCE_MS = 60_000;
 
 let stack: ApiStack;
@@ -129,10 +129,10 @@ type Filled = {
   readonly body: (place: number) => object;
 };
 
-/** The projection's rows are added directly: that many creations would take minutes. */
+/** Adds rows as the projection writes them: that many creations would take minutes. */
 const addRows = (sql: string) => (key: Key) => stack.pool.query(sql, [key.workspaceId, key.memberId]);
 
-/** Its decider keeps the cap, because the list is one stream. */
+/** List whose decider keeps the cap, because it is one stream. */
 const EXACT = 'API keys';
 
 const LISTS: readonly Filled[] = [

@@ -14,13 +14,13 @@ import { isLong } from '../attack.ts';
 
 /** These attacks start processes of their own, so they run in `npm run attack` only. */
 const DOWNLOADS = 1_000;
-/** Fewer than a workspace may have in progress. */
+/** Reads in flight, fewer than a workspace may have. */
 const READS_AT_ONCE = 100;
-/** Above this size copying a body costs more than a brand read. */
+/** Size above which copying a body costs more than a brand read. */
 const LARGE_BYTES = 256 * 1_024;
-/** The same work takes up to twice the processor time when a virtual machine shares its processor. */
+/** Rounds of a comparison: a virtual machine that shares its processor takes up to twice the time. */
 const ROUNDS = 7;
-/** Code is slower while it is compiled for what it meets. */
+/** Rounds whose times do not count, because code is slower while it is compiled. */
 const WARM_UP_ROUNDS = 3;
 const MEMORY_MAX_MIB = 50;
 const START_LIMIT_MS = 60_000;
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-/** In microseconds, that of the kernel included. */
+/** Microseconds of a process, with those of the kernel for it. */
 const cpuOf = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000;
@@ -71,7 +71,7 @@ const startProcess = async (
   };
 };
 
-/** Each request has a connection of its own. Returns the bytes of a body. */
+/** Opens a connection for each request. Returns the bytes of a body. */
 const download = async (
   url: string,
   count: number,

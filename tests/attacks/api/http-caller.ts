@@ -4,9 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 /** Runs in a thread of its own, so that its costs are not counted to the API. */
 export type Met = { readonly status: number; readonly retryAfter: string | undefined; readonly ms: number };
-/** Keyless requests are sent without awaiting a reply. */
+/** Keyless requests, sent without awaiting a reply. */
 export type Pipelines = { readonly connections: number; readonly requests: number };
-/** The paths are sent at once, repeatedly for `ms` milliseconds, or once without. */
+/** Paths to request at once, repeatedly for `ms` milliseconds, or once without. */
 export type Calls = { readonly paths: readonly string[]; readonly ms?: number };
 
 const { url, authorization } = workerData as { readonly url: string; readonly authorization: string };

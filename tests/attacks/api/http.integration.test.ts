@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** In all 300 requests in `npm test`, 100,000 in `npm run attack`. */
+/** Requests per key: in all 300 in `npm test`, 100,000 in `npm run attack`. */
 const REQUESTS_PER_KEY = isLong ? 900 : 300;
 const KEYS = isLong ? Math.ceil(tries(5_000) / REQUESTS_PER_KEY) : 1;
 const batch = fc.array(pairRequest, { minLength: REQUESTS_PER_KEY, maxLength: REQUESTS_PER_KEY });
 /** Requests in flight. Those that wait for a position hold up no others. */
 const CONCURRENCY = 100;
 
-/** Allows no 5xx but 503 with `retry-after`. Every 400 must name the fault. */
+/** Sends a request. Allows no 5xx but 503 with `retry-after`; every 400 must name the fault. */
 const sendPair = async (request: PairRequest, key: Key): Promise<number> => {
   const { method, body, headers: drawn } = request;
   const {

@@ -61,7 +61,7 @@ afterAll(() => resources.disposeAsync());
 type Stream = {
   readonly name: (owner: string) => string;
   readonly decider: Decider<never, never>;
-  /** A workspace can repeat such changes without end. */
+  /** Change that a workspace can repeat without end. */
   readonly change: (place: number, owner: string) => Event;
 };
 const longStream = <State, E extends Event>(

@@ -27,7 +27,7 @@ const LINKS: readonly (readonly [string, string | null])[] = [
   ['https://shop.example/boots?a="b"', 'https://shop.example/boots?a="b"'],
 ];
 
-/** Read models write a record as JSON in these ways. `$1` is the link. */
+/** SQL by which read models write a record as JSON. `$1` is the link. */
 const WRITTEN = {
   "a brand's reference": `select ${BRAND_REFERENCE_SQL} as json
     from (select 'b1' as brand_id, 'shop' as slug, 'Shop: "logo_url" : "x"' as name, $1::text as logo_url) b`,

@@ -8,7 +8,7 @@ import { collectionTree } from '#domain/workspace/collection/decider.ts';
 import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { attack, tries } from '../attack.ts';
 
-/** After `FEW` removals a state must have reached its largest size. */
+/** Removals after which a state must have reached its largest size. */
 const FEW = 2_000;
 const MANY = 2 * tries(FEW);
 const AT = '2026-11-20T12:00:00.000Z';

@@ -13,12 +13,12 @@ import { attack, isLong } from '../attack.ts';
 import type { Calls, Met, Pipelines } from './http-caller.ts';
 
 const SEARCHES = 50;
-/** In `npm run attack` about a third of a second of a processor. */
+/** Rows of a worst search: in `npm run attack` about a third of a second of a processor. */
 const SEARCHED_ROWS = isLong ? 1_500_000 : 100_000;
 const STATEMENT_TIMEOUT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1_000;
 const READING_MS = isLong ? 3_000 : 300;
-/** Both kinds alternate: the speed of a virtual machine changes within seconds. */
+/** Pairs of measurements with and without searches: a virtual machine's speed changes within seconds. */
 const READING_ROUNDS = isLong ? 12 : 1;
 
 let stack: ApiStack;
@@ -155,7 +155,7 @@ attack(
 );
 
 const PIPELINES: Pipelines = { connections: 80, requests: 2_500 };
-/** For another caller meanwhile. */
+/** Longest read of another caller during the attack. */
 const BESIDE_PIPELINES_MS = 1_000;
 const PIPELINES_MAX_MIB = 128;
 const SAMPLE_MS = 5;

@@ -17,13 +17,13 @@ import { openRawNats } from './raw-nats.ts';
  */
 
 const { natsUrl, brands } = workerData as { readonly natsUrl: string; readonly brands: number };
-/** A gigabit without its frames. */
+/** Bytes a second of a gigabit line, without its frames. */
 const LINE_BYTES = 118_000_000;
 const AT_ONCE = 8;
 const OTHER_BYTES = 130_000;
 const BODY = 'a'.repeat(Math.floor((OBSERVATION_MAX_BYTES - OTHER_BYTES) / CHUNK_ADS_MAX));
 
-/** Encoded once, because the flood must cost the machine little besides its receivers. */
+/** Ads of all chunks, encoded once: the flood must cost the machine little. */
 const ADS = JSON.stringify(
   Array.from({ length: CHUNK_ADS_MAX }, (_, index) =>
     ad(`8${String(index).padStart(4, '0')}`, { body: BODY, link_url: 'https://flood.example/' }),
@@ -37,7 +37,7 @@ const chunkOf = (place: number): AdLibraryScanChunk => {
   const scan_id = scanIdOf(brand_domain, scanned_at, `flood ${place}`);
   return { type: 'ad_library.scan', scan_id, brand_domain, scanned_at, chunk: 0, ads: [] };
 };
-/** The ads come last in a chunk. */
+/** Start of a chunk without its ads, which come last. */
 const startOf = (chunk: AdLibraryScanChunk): string => JSON.stringify(chunk).replace(/\]\}$/, '');
 const END = `${ADS.slice(1)}}`;
 

@@ -23,11 +23,11 @@ const SMALL = 200;
 const INTERVAL_MS = 25;
 const BRANDS = 20;
 const RECORDED_LIMIT_MS = 60_000;
-/** The database clears up after large observations before delays without them are measured. */
+/** Pause in which the database clears up after large observations. */
 const SETTLING_MS = 5_000;
 const FLOOD_MAX = 4_000;
 const FLOOD_BRANDS = 40;
-/** Half, nearly all, and the slowest. */
+/** Percentiles of the delays: half, nearly all, and the slowest. */
 const SHARES = [0.5, 0.95, 0.99];
 
 type Delay = { readonly kind: Observation['type']; readonly ms: number };
@@ -113,7 +113,7 @@ const measure = async (nats: Nats, round: number): Promise<Delay[]> => {
   }));
 };
 
-/** The start takes the processors, unlike that on another machine. */
+/** Starts a flood. Its start takes the processors, unlike that on another machine. */
 const startFlood = async (natsUrl: string) => {
   const worker = new Worker(new URL('./flood.ts', import.meta.url), {
     workerData: { natsUrl, brands: FLOOD_BRANDS },
@@ -126,7 +126,7 @@ const startFlood = async (natsUrl: string) => {
     return ended.then(([published]) => Number(published));
   };
   return {
-    /** Returns how many, at the end or after `stop`. */
+    /** Publishes at most a number. Returns how many, at the end or after `stop`. */
     publish,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has none
     stop: (): void => worker.postMessage(0),

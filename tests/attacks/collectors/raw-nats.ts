@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Publishes bytes without a copy: the usual client takes more processor time for a megabyte than the server. */
+/** Client that publishes bytes without a copy: the usual one takes more processor time than the server. */
 
 const LINE_END = '\r\n';
 const HEADERS_START = 'NATS/1.0\r\n';
@@ -10,7 +10,7 @@ const HEADERS_START = 'NATS/1.0\r\n';
 type Answer = { readonly seq: number; readonly error?: { readonly description: string } };
 type Publish = Nats['jetstream']['publish'];
 
-/** `publish` rejects when the server refuses the message. */
+/** Opens a connection. `publish` rejects when the server refuses the message. */
 export const openRawNats = async (url: string): Promise<Pick<Nats, 'jetstream'> & AsyncDisposable> => {
   const { hostname, port, username, password } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -21,7 +21,7 @@ export const openRawNats = async (url: string): Promise<Pick<Nats, 'jetstream'> 
   let sent = 0;
   let text = '';
 
-  /** Returns false for an incomplete message. */
+  /** Takes one message or line of the server. Returns false for an incomplete one. */
   const takeOne = (): boolean => {
     const end = text.indexOf(LINE_END);
     if (end < 0) return false;

@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   redirects: /redirects are not followed/,
 };
 const KINDS = Object.keys(REASONS);
-/** More than an endpoint's places. */
+/** Deliveries to each hostile endpoint: more than its places. */
 const HOSTILE_PER_ENDPOINT = 40;
 const OTHERS = 20;
 const DELIVERIES = isLong ? 600 : 60;
@@ -37,7 +37,7 @@ const INTERVAL_MS = 20;
 /** Rounds with and without the attack alternate, so that other work disturbs both alike. */
 const ROUNDS = isLong ? 6 : 1;
 const LIMIT_MS = 60_000;
-/** Time limit of a request, and some. */
+/** Time after which no hostile request is open: the limit of a request, and some. */
 const OVER_MS = 17_000;
 
 const epochMs = (): number => performance.timeOrigin + performance.now();
@@ -89,7 +89,7 @@ attack('hostile receivers cost the delivery process their own places only', asyn
     );
   };
 
-  /** Returns the milliseconds from each commit to the arrival. */
+  /** Sends at intervals. Returns the milliseconds from each commit to the arrival. */
   const measure = async (): Promise<number[]> => {
     const queuedAt = new Map<string, number>();
     for (let place = 0; place < DELIVERIES; place += 1) {

@@ -8,7 +8,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { attack, isLong } from '../attack.ts';
 
-/** Limit of an endpoint (`services/delivery/endpoints/endpoint-queues.ts`). */
+/** Concurrent sends to one endpoint: its limit (`services/delivery/endpoints/endpoint-queues.ts`). */
 const SENDS_PER_ENDPOINT = 16;
 const KINDS = [
   'stalls',
@@ -24,7 +24,7 @@ const KINDS = [
 const ROUNDS = isLong ? 12 : 2;
 const SENDS_PER_ROUND = isLong ? 100 : 20;
 const BODY = Buffer.from('{}');
-/** The shortest delay of the retry schedule is longer. */
+/** Pause after a failure; the shortest of the retry schedule is longer. */
 const REPEAT_MS = 500;
 
 const startReceivers = async (): Promise<{ readonly origin: string } & AsyncDisposable> => {
@@ -93,5 +93,5 @@ attack(
   },
 );
 
-/** Still open when its round ended. */
+/** Outcome of a send that was open when its round ended. */
 const GONE: Pick<SendOutcome, 'delivered' | 'reason'> = { delivered: false, reason: null };

@@ -15,7 +15,7 @@ import { openReceivers, type Receivers } from '../receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
 const IN_FLIGHT = 16;
-/** Every worker could have some. */
+/** Due deliveries: so many that every worker could have some. */
 const DUE = 200;
 const ANSWER_MS = 30;
 const LIMIT_MS = 120_000;

@@ -11,7 +11,7 @@ import {
 import { runs } from '#tests/property-seed.ts';
 
 const PER_ENDPOINT = 16;
-/** Before the first success, and after a failure. */
+/** Sends at once before the first success, and after a failure. */
 const AT_FIRST = 2;
 const PAUSE_MAX_MS = 2_000;
 let made = 0;
@@ -37,7 +37,7 @@ const to = (endpoint: string, isRetry = false): ClaimedDelivery => ({
 const many = (count: number, make: (n: number) => ClaimedDelivery) =>
   Array.from({ length: count }, (_, n) => make(n));
 
-/** The test ends attempts. */
+/** Opens queues whose attempts the test ends. */
 const openControlledQueues = () => {
   const started: ClaimedDelivery[] = [];
   const ends = new Map<string, (arrived: boolean | null) => void>();

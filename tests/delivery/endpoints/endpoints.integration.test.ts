@@ -13,15 +13,15 @@ const environment = inheritedEnvironment();
 const LARGE = Number(environment['ENDPOINTS_DELIVERIES'] ?? 1_500);
 const SMALL_ENDPOINTS = Number(environment['ENDPOINTS_SMALL'] ?? 20);
 const PER_SMALL_ENDPOINT = 10;
-/** The long form (`npm run trials -- endpoints`) holds limits, on a quiet machine. */
+/** True for the long form (`npm run trials -- endpoints`), which holds limits on a quiet machine. */
 const isLong = environment['ENDPOINTS_DELIVERIES'] !== undefined;
-/** Time of small endpoints next to the large one, by their time alone. */
+/** Limit of the small endpoints' time next to the large one, by their time alone. */
 const RATIO_MAX = 2;
-/** The large endpoint was due first. */
+/** Limit of the large endpoint's share when the small ones are done: it was due first. */
 const LARGE_SHARE_MAX = 0.9;
-/** Below the interval of the sweeps the ratio means nothing. */
+/** Interval of the sweeps; below it the ratio means nothing. */
 const SWEEP_MS = 1_000;
-/** Nothing is claimed and given back. */
+/** Claims per delivery: nothing is claimed and given back. */
 const CLAIMS_MAX = isLong ? 1.1 : 1.5;
 const LIMIT_MS = 60_000 + LARGE * 10;
 
@@ -47,7 +47,7 @@ const queueTo = async (path: string, count: number): Promise<void> => {
   }
 };
 
-/** The claim of a free delivery, not the renewal of its lease. */
+/** Counts claims of free deliveries, not renewals of leases. */
 const countClaims = (): Promise<unknown> =>
   stack.pool.query(`
     create table claimed (delivery_id uuid not null);

@@ -4,14 +4,14 @@ import { newDelivery, type Rule } from '../new-delivery.ts';
 import { openReceivers, type Receivers } from '../receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
-/** More is due than one worker can hold. */
+/** Endpoints with more due deliveries than one worker can hold. */
 
 const LARGE_ENDPOINTS = 40;
 const PER_LARGE_ENDPOINT = 320;
 const WORKSPACES = 5;
 const SMALL_ENDPOINTS = 8;
 const PER_SMALL_ENDPOINT = 3;
-/** One turn of each large endpoint. */
+/** Claims before the turn of an endpoint: one turn of each large one. */
 const CLAIMS_BEFORE_MAX = LARGE_ENDPOINTS * 64;
 const ONE_LARGE = 3_000;
 const PORTION_MIN = 256;
@@ -51,7 +51,7 @@ const queueMail = async (rule: Rule, count: number): Promise<readonly string[]> 
   return deliveries.map(({ deliveryId }) => deliveryId);
 };
 
-/** `null` while one is not claimed. Without ids: all. */
+/** Number of the last claim; `null` while one delivery is not claimed. Without ids: of all. */
 const lastClaim = async (ids?: readonly string[]): Promise<number | null> => {
   const { rows } = await stack.pool.query<{ n: string | null; count: string }>(
     `select max(n) as n, count(distinct delivery_id) as count from claimed

@@ -18,7 +18,7 @@ import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '#tests/operati
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
 
-/** Only delivery has the proxy. */
+/** Faults of the proxy, which only delivery has. */
 
 const FAULTS = ['mute', 'slow', 'cut'] as const;
 const SLOW_MS = 3_000;

@@ -13,7 +13,7 @@ import { answers, openTlsReceivers, type Received } from '#tests/delivery/receiv
 const HEX = 'ab12'.repeat(8);
 const TEAMS_PATH = `workflows/${HEX}/triggers/manual/paths/invoke`;
 
-/** The first one is sent to. */
+/** Addresses of each tool; the first one is sent to. */
 const ADDRESSES: Readonly<Record<ChatTool, readonly string[]>> = {
   slack: [
     'https://hooks.slack.com/services/T0AB12/B0CD34/ab12CD34ef56',
@@ -37,7 +37,7 @@ const ADDRESSES: Readonly<Record<ChatTool, readonly string[]>> = {
   rocketChat: [`https://rocket.shop.example/hooks/64b0c1d2e3f4a5b6c7d8e9f0/${'aB3dE'.repeat(12)}`],
 };
 
-/** People paste these; no form fits. */
+/** Addresses that people paste, and that no form fits. */
 const OTHERS = [
   'https://hooks.slack.com/triggers/T0AB12/1234/ab12',
   'https://hooks.slack.com/workflows/T0AB12/A0/1234/ab12',
@@ -178,7 +178,7 @@ describe('chat message', () => {
     });
   });
 
-  /** Characters of a text, or bytes of a message. */
+  /** Limits of the tools: characters of a text, or bytes of a message. */
   const LIMITS: Readonly<Record<ChatTool, (sent: string) => boolean>> = {
     slack: (sent) => {
       const { blocks } = JSON.parse(sent) as { blocks: { text?: { text: string; type: string } }[] };
@@ -218,7 +218,7 @@ describe('chat message', () => {
   });
 });
 
-/** With the outcome that follows. */
+/** Answer of a tool, with the outcome that follows. */
 type Recorded = readonly [status: number, body: string, headers: Record<string, string>, outcome: object];
 const json = { 'content-type': 'application/json' };
 const text = { 'content-type': 'text/plain' };

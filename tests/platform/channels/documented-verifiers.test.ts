@@ -27,14 +27,14 @@ const sentAt = (seconds: number, body: Buffer = BODY): SignedRequest => {
 const genuine = sentAt(nowS);
 const right = genuine.signature ?? '';
 
-/** Only form or age of the timestamp is wrong. */
+/** Request of which only form or age of the timestamp is wrong. */
 const signedAs = (timestamp: string, body: Buffer = BODY, secret = SECRET): SignedRequest => ({
   timestamp,
   signature: `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
   body,
 });
 
-/** Shells, parsers, encoders or patterns may take these for something else. */
+/** Texts that shells, parsers, encoders or patterns may take for something else. */
 const HOSTILE: readonly string[] = [
   '',
   ' ',
@@ -90,7 +90,7 @@ const HOSTILE: readonly string[] = [
 const digitsFrom = (zero: number): string =>
   Array.from(NOW, (digit) => String.fromCodePoint(zero + Number(digit))).join('');
 
-/** Each is signed with the right key. */
+/** Other spellings of the present second, each signed with the right key. */
 const OTHER_TIMESTAMPS: readonly string[] = [
   ...HOSTILE,
   ...[0x660, 0x6f0, 0x966, 0xff10, 0x1d7ce].map(digitsFrom),

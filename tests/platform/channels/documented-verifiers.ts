@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
-/** As written in deploy/WEBHOOKS.md, in the interpreters of this machine. */
+/** Runs the verifiers of deploy/WEBHOOKS.md in the interpreters of this machine. */
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../deploy/WEBHOOKS.md'), 'utf8');
 const sampleIn = (language: string, beginning: string): string => {
@@ -13,7 +13,7 @@ const sampleIn = (language: string, beginning: string): string => {
   return GUIDE.slice(from, GUIDE.indexOf('```', from));
 };
 
-/** `null`: no such header. */
+/** Request as received; `null`: no such header. */
 export type SignedRequest = {
   readonly timestamp: string | null;
   readonly signature: string | null;
@@ -23,9 +23,9 @@ export type SignedRequest = {
 export type Verifier = {
   readonly name: string;
   readonly isInstalled: boolean;
-  /** False when no caller can hand it over. */
+  /** False when no caller can hand the request over. */
   takes(request: SignedRequest): boolean;
-  /** Or what went wrong instead of an answer. */
+  /** Tells whether each request is genuine, or what went wrong. */
   verify(requests: readonly SignedRequest[], secret: string, folder: string): Promise<readonly unknown[]>;
 };
 
@@ -42,7 +42,7 @@ const run = (
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const path = inheritedEnvironment()['PATH'] ?? '';
-    // Without a level and with a socket as input, bash reads the start files of the user.
+    // Level without which bash, with a socket as input, reads the start files of the user.
     const SHLVL = '1';
     const child = spawn(command, [...args], {
       cwd,
@@ -92,7 +92,7 @@ print(json.dumps([answer(request) for request in given["requests"]]))`;
 
 const SHELL = sampleIn('sh', '# verify.sh');
 const SHELLS_AT_ONCE = 4;
-/** Limit of Linux. */
+/** Limit of Linux for an argument. */
 const ARGUMENT_MAX_BYTES = 128 * 1024;
 
 const answerOfShell = ({ status, stdout, stderr }: Ended): unknown =>

@@ -13,7 +13,7 @@ const keys = webhookKeysOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 const v4 = (address: string): ResolvedAddress => ({ address, family: 4 });
 const v6 = (address: string): ResolvedAddress => ({ address, family: 6 });
 
-/** Each resolution returns the next of `answers`. */
+/** Sends a webhook while each resolution of the name returns the next of `answers`. */
 const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddress[])[]) => {
   let resolutions = 0;
   await using egress = openEgress({
@@ -30,7 +30,7 @@ const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddres
   return { outcome, resolutions };
 };
 
-/** Must never be reached. */
+/** Server that must never be reached. */
 let server: Server;
 let reached = 0;
 let port = 0;

@@ -13,7 +13,7 @@ import {
   type StubServer,
 } from './stub-server.ts';
 
-/** Another node leads, and appends and reads must find it. */
+/** Answers of a cluster with a new leader, which appends and reads must find. */
 
 const METADATA = {
   $correlationId: 'c',
@@ -28,7 +28,7 @@ const SHORT_MS = 200;
 const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
-/** The former leader leads by its own gossip until asked. */
+/** Starts two nodes. The former leader leads by its own gossip until asked. */
 const startCluster = async (
   formerLeader: StubAnswers['onAppend'],
 ): Promise<{ readonly url: string; readonly refused: () => number }> => {

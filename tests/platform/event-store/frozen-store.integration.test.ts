@@ -27,7 +27,7 @@ const { FROZEN_STORE_OUTAGES: outages, FROZEN_STORE_ROUNDS: rounds } = readSetti
 );
 const isLong = rounds > 0;
 const WRITERS = isLong ? 64 : 8;
-/** Default setting; a busy machine gets more. */
+/** Limit of an append with the default setting; a busy machine gets more. */
 const REFUSED_MS = isLong ? 2_000 : 20_000;
 const FROZEN_MS = isLong ? 20_000 : 3_000;
 const STEADY_MS = 60_000;
@@ -67,7 +67,7 @@ const appendOnce = async (store: EventStore, stream: string, expected: bigint): 
   }
 };
 
-/** After a refusal it first looks what was recorded. */
+/** Appends until told to stop; after a refusal it first looks what was recorded. */
 const write = async (
   store: EventStore,
   stream: string,

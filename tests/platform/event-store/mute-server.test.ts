@@ -39,7 +39,7 @@ const openMute = async (): Promise<AsyncDisposable & { readonly url: string; rea
 
 test('all waits of a command for a mute server end in the time of one, also behind others of its stream', async () => {
   const ANSWER_MS = 1_600;
-  /** Each command reads before it appends, and waits for the others. */
+  /** Commands of one stream: each reads before it appends, and waits for the others. */
   const COMMANDS = 20;
   await using server = await openMute();
   await using store = openEventStore(server.url, { answerWithinMs: ANSWER_MS });

@@ -17,7 +17,7 @@ afterEach(async () => {
 const openCluster = async () => {
   const subscribed: number[] = [];
   const ports: number[] = [];
-  /** A real follower refuses such a read and names the leader. */
+  /** Answers as the server does: a follower refuses such a read and names the leader. */
   const refusesFollower = (call: ReadCall, port: number): boolean => {
     const [leader] = ports;
     if (port === leader || call.metadata.get('requires-leader')[0] !== 'true') return false;

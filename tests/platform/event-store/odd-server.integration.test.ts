@@ -16,7 +16,7 @@ import {
 } from './stub-server.ts';
 
 const LONG_MS = 30_000;
-/** Old servers send this as a checkpoint. */
+/** Largest number of 64 bits, which old servers send as a checkpoint. */
 const ALL_ONES = 2n ** 64n - 1n;
 
 const take = async (

@@ -13,7 +13,7 @@ const METADATA = {
 } as const;
 const EVENT = { type: 'BrandRegistered', data: {} } as unknown as Event;
 
-/** The proof fails the second time. Returns the received appends. */
+/** Appends with a proof that fails the second time. Returns the received appends. */
 const appendedWith = async (
   events: number,
   answer: (call: AppendCall, request: streams.BatchAppendReq) => void,

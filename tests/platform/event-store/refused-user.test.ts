@@ -12,7 +12,7 @@ const METADATA = {
   actor: { kind: 'service', id: 'tests' },
 } as const;
 const ID = '00000000-0000-4000-8000-000000000009';
-/** More than the failures after which requests are refused unasked. */
+/** Calls: more than the failures after which requests are refused unasked. */
 const CALLS = 8;
 
 const resources = new AsyncDisposableStack();

@@ -13,7 +13,7 @@ const SILENT_MS = 150;
 const LONG_MS = 30_000;
 const OPTIONS = { after: null, prefixes: ['test-'], bufferItems: 100 } as const;
 
-/** Says that it has caught up, and then nothing. */
+/** Server that says that it has caught up, and then nothing. */
 const startMute = () => {
   const subscriptions: ReadCall[] = [];
   return startStubServer({

@@ -15,7 +15,7 @@ export type StubAnswers = {
   readonly onAppend?: (call: AppendCall, request: streams.BatchAppendReq) => void;
   readonly onRead?: (call: ReadCall, options: streams.ReadReq.Options) => void;
   readonly version?: string;
-  /** The first one is the leader. */
+  /** Ports of the nodes; the first one is the leader. */
   readonly members?: () => readonly number[];
 };
 
@@ -76,7 +76,7 @@ export const startStubServer = async (answers: StubAnswers): Promise<StubServer>
   };
 };
 
-/** The position equals the revision. */
+/** Answers an append; the position equals the revision. */
 export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, revision: number): void => {
   const success = new streams.BatchAppendResp.Success();
   success.setCurrentRevision(String(revision));
@@ -90,7 +90,7 @@ export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, r
   call.write(answer);
 };
 
-/** As a node that was cut off from its cluster. */
+/** Refuses an append as a node does that was cut off from its cluster. */
 export const refuse = (call: AppendCall, request: streams.BatchAppendReq): void => {
   const answer = new streams.BatchAppendResp();
   answer.setCorrelationId(request.getCorrelationId());

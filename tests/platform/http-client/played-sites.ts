@@ -7,7 +7,7 @@ export type PlayedAnswer = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 };
-/** `undefined` answers 404. A function writes the answer itself. */
+/** Site that answers requests. `undefined` answers 404; a function writes the answer itself. */
 export type PlayedSite = (
   path: string,
   request: IncomingMessage,
@@ -16,7 +16,7 @@ export type PlayedSite = (
 /** The `Host` header selects the host. */
 export type PlayedSites = AsyncDisposable & {
   readonly origin: string;
-  /** Such as `shop.example /robots.txt`. */
+  /** Requests so far, such as `shop.example /robots.txt`. */
   readonly requests: string[];
   readonly sites: Map<string, PlayedSite>;
 };

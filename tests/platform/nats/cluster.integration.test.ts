@@ -35,7 +35,7 @@ const lineOf = (n: number): QueuedLine => {
   return { bytes: Buffer.from(JSON.stringify(input)), input, observation: input as unknown as Observation };
 };
 
-/** Repeats as a collector does. Returns the refusals. */
+/** Repeats lines until accepted, as a collector does. Returns the refusals. */
 const sendUntilAccepted = async (nats: Nats, lines: readonly QueuedLine[]): Promise<number> => {
   for (let refusals = 0; ; refusals += 1) {
     try {

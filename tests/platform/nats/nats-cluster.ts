@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { findNatsServer } from '#deploy/local/nats/binary.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 
-/** Nodes restart with their data. */
+/** Cluster whose nodes restart with their data. */
 export type NatsCluster = AsyncDisposable & {
   readonly url: string;
-  /** As streams name their leader. */
+  /** Names of nodes, as streams name their leader. */
   readonly nodes: readonly string[];
   kill(node: string): Promise<void>;
   start(node: string): Promise<void>;

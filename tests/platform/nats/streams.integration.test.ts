@@ -107,7 +107,7 @@ test('a connection whose streams cannot be created is closed', async () => {
   }
 });
 
-/** 15 s to notice, 1 s to open another, and as long again. */
+/** Limit of replacing a silent connection: 15 s to notice, 1 s to open another, and as long again. */
 const REPLACED_MS = 32_000;
 
 test('a connection that was cut off without a word is replaced', { timeout: 60_000 }, async () => {

@@ -4,7 +4,7 @@ import { createTestDatabase } from '#tests/stack/database.ts';
 import { proxied } from '../../faults/fault-proxy.ts';
 
 const STATEMENT_TIMEOUT_MS = 500;
-/** Less than a pipeline's default timeout. */
+/** Limit that is less than a pipeline's default timeout. */
 const GIVEN_UP = { timeout: 12_000 } as const;
 
 test('a transaction on a connection that died is given up soon after the timeout of its statements', async () => {

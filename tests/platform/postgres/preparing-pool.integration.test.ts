@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inTransaction, openPreparingPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-/** Then PostgreSQL keeps the plan of a named statement. */
+/** Executions after which PostgreSQL keeps the plan of a named statement. */
 const EXECUTIONS = 6;
 const SCANS = 20_000;
 const NEWEST = `

@@ -8,10 +8,10 @@ import {
 } from '#platform/postgres/read-database.ts';
 import { proxied } from '../../faults/fault-proxy.ts';
 
-/** Asserts order, and no time: a light read overtakes heavy ones. */
+/** Heavy reads; a light read overtakes them. The test asserts order, and no time. */
 
 const HEAVY_READS = 20;
-/** Six run at the same time. */
+/** Seconds of a heavy read; six run at the same time. */
 const HEAVY_SECONDS = 0.8;
 const LIGHT = { sql: 'select 1 as one', values: [] };
 const PATIENCE = { timeout: 60_000 } as const;

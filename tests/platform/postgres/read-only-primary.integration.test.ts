@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
 
-/** Answers on open connections, and refuses every write with 25006. */
+/** Primary that became a standby: it answers on open connections, and refuses every write with 25006. */
 
 let database: TestDatabase;
 let pool: ReturnType<typeof openPool>;

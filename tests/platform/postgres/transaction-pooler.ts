@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** One connection to Postgres, as PgBouncer in transaction mode. */
+/** Pooler with one connection to Postgres, as PgBouncer in transaction mode. */
 export type TransactionPooler = AsyncDisposable & { readonly url: string };
 
-/** Code and length. */
+/** Bytes of the code and the length of a message. */
 const HEAD_BYTES = 5;
 const [QUERY, SYNC, TERMINATE, READY] = ['Q', 'S', 'X', 'Z'] as const;
-/** Only code 0 of the server says that a sign-in is done. */
+/** Codes of a sign-in. Only code 0 of the server says that it is done. */
 const [PASSWORD, AUTHENTICATION] = ['p', 'R'] as const;
 const IDLE = 'I';
 
-/** `rest`: an incomplete message. */
+/** Splits messages. `rest`: an incomplete one. */
 const split = (bytes: Buffer): { readonly messages: readonly Buffer[]; readonly rest: Buffer } => {
   const messages: Buffer[] = [];
   let at = 0;
@@ -40,7 +40,7 @@ export const startTransactionPooler = async (databaseUrl: string): Promise<Trans
     ? connect(`${folder}/.s.PGSQL.${url.port}`)
     : connect(Number(url.port), url.hostname);
   const clients: Client[] = [];
-  /** Each client gets it. */
+  /** First answer of the server, which each client gets. */
   let greeting: Buffer | null = null;
   let greetingParts: Buffer[] = [];
   let owner: Client | null = null;
@@ -55,7 +55,7 @@ export const startTransactionPooler = async (databaseUrl: string): Promise<Trans
     if (unit) server.write(Buffer.concat(unit));
     else if (isInTransaction) isWaiting = true;
   };
-  /** The owner's transaction is open and it has sent nothing. */
+  /** True while the owner's transaction is open and it has sent nothing. */
   let isWaiting = false;
 
   const begin = (client: Client, bytes: Buffer): Buffer => {

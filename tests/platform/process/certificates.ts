@@ -10,11 +10,11 @@ export type Certificates = {
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
-  /** Did not sign the server certificate. */
+  /** Certificate of an authority that did not sign the server certificate. */
   readonly otherCa: string;
 };
 
-/** The server certificate is of the first authority, for localhost. */
+/** Creates two authorities. The first signs the server certificate, for localhost. */
 export const makeCertificates = (folder: string): Certificates => {
   for (const name of ['ca', 'other-ca']) {
     openssl(

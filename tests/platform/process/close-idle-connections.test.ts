@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 
-/** Idle connections stay open long. */
+/** Opens a server whose idle connections stay open long. */
 const open = async () => {
   const asked = Promise.withResolvers<void>();
   const replies = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ import { startProcess } from '../../stack/processes.ts';
 import { startStubServer } from '../event-store/stub-server.ts';
 
 const SERVICES = join(import.meta.dirname, '../../../services');
-/** Adopts a log that no process accepts yet. */
+/** Processes without the check: `ops` adopts a log that no process accepts yet. */
 const WITHOUT_CHECK = new Set(['ops']);
 
 let database: TestDatabase;

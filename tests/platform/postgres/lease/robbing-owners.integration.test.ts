@@ -24,7 +24,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** As the clock does for a process that was stopped. */
+/** Ends the lease as the clock does for a process that was stopped. */
 const expire = (kind: string): Promise<unknown> =>
   database.query(`update run.lease set until = now() - interval '1 second' where kind = $1`, [kind]);
 
@@ -150,7 +150,7 @@ describe('a lease', () => {
   });
 });
 
-/** Pauses between statements, so that others rob it in the middle. */
+/** Applies batches with pauses between statements, so that others rob it in the middle. */
 const applyBatches = async (leases: Leases, batches: number, signal: AbortSignal): Promise<number> => {
   let takeovers = 0;
   while (!signal.aborted) {
