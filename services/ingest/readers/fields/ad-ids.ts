@@ -1,5 +1,10 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { addIdsOfAddress, type NamedIds, namedIds } from '#contracts/values/links/library-addresses.ts';
+import {
+  addIdsOfAddress,
+  type NamedIds,
+  namedIds,
+  noIds,
+} from '#contracts/values/links/library-addresses.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
 import { isBlankText } from './blank-text.ts';
 import { RecordFault } from '../record.ts';
@@ -92,7 +97,7 @@ export const idsOf = (
 ): PageId & Pick<ObservedAd, 'ad_id'> => {
   const named = namedIds(parts);
   addIdsOfAddress(named, 'ad', idText(given.ad) ?? '');
-  const ad = checkedId('ad_id', idText(given.ad), named.ads, new Set(), notes);
+  const ad = checkedId('ad_id', idText(given.ad), named.ads, named.nearAds, notes);
   const ad_id = ad.id ?? idOf('the ad id', given.ad);
   if (ad_id === null) throw new RecordFault('the ad id is missing', 'add the id, or remove the record');
   const { page_id, checked } = pageIdIn(given.page, named, notes);
@@ -105,7 +110,7 @@ export const pageIdOf = (given: unknown, parts: Parts, notes: string[]): PageId 
 const pageIdIn = (given: unknown, { pages, near }: NamedIds, notes: string[]): PageId => {
   const text = idText(scalarOf('page_id', given));
   if (text === null || text === '0') return { page_id: null, checked: {} };
-  addIdsOfAddress({ ads: new Set(), pages, near: new Set() }, 'page', text);
+  addIdsOfAddress({ ...noIds(), pages }, 'page', text);
   const { id, checked } = checkedId('page_id', text, pages, near, notes);
   const digits = digitsOf(text);
   if (id === null && (digits === null || (digits.isExact && !isId(digits.digits)))) {

@@ -92,6 +92,16 @@ describe('an ad id', () => {
     expect(idsOf(await read([web]))).toEqual([adId(1)]);
   });
 
+  test.each(['url', 'link', 'ad_details_link'])(
+    'that is rounded is taken from a %s, which decides between digits only',
+    async (name) => {
+      const [exact, rounded] = ROUNDED[0];
+      const one = webAd(1, { ad_archive_id: rounded, [name]: library(exact) });
+      const other = webAd(2, { [name]: library(exact) });
+      expect(idsOf(await read([one, other]))).toEqual([exact, adId(2)]);
+    },
+  );
+
   test('is refused when it is rounded and no address names it', async () => {
     const rows = ['7.1e+15', '71000000000000144.0'].map((id) => `${id},,${PAGE},2026-01-01,Warm`);
     const { ads, refused } = await read(csv(rows), 'a.csv');
