@@ -6,9 +6,9 @@ import { errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
-/** Examples must be valid replies, too. */
+/** Checks that each declared status has a test, and that each example is a valid reply. */
 const TESTS = join(import.meta.dirname, '..');
-/** `every-endpoint` tests these for all endpoints. */
+/** Statuses that `every-endpoint` tests for all endpoints. */
 const PROVED_FOR_ALL = [401, 403, 429, 500, 503];
 
 const tests = globSync('{api,operations}/**/*.test.ts', { cwd: TESTS })

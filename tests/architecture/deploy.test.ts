@@ -16,7 +16,7 @@ import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
 
-/** No test can run these files. */
+/** Checks files in `deploy/` that no test can run. */
 const ROOT = join(import.meta.dirname, '../..');
 const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   alerts: AlertsSettings,

@@ -8,7 +8,7 @@ import { COMMANDS, createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
 
-/** On a busy machine a start takes several seconds. */
+/** Limit of a test that starts a process: on a busy machine a start takes several seconds. */
 const START_TIMEOUT_MS = 60_000;
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -18,7 +18,7 @@ const documents = readDocuments();
 
 const proseOf = ({ text }: Document): string => text.replace(/^ *```[^]*?^ *```$/gm, '');
 
-/** As GitHub does. */
+/** Anchor of a heading, as on GitHub. */
 const anchorOf = (heading: string): string =>
   heading
     .replace(/[`*]/g, '')
@@ -60,7 +60,7 @@ test('every document is linked from another one', () => {
       ),
     ),
   );
-  // A README is shown with its folder, and the repository host uses the template.
+  // Documents that need no link: a README is shown with its folder, and the repository host uses the template.
   const foundOtherwise = /(^|\/)README\.md$|pull_request_template\.md$/;
   const unlinked = documents.map(({ path }) => path).filter((path) => !linked.has(path));
   expect(unlinked.filter((path) => !foundOtherwise.test(path))).toEqual([]);
@@ -76,7 +76,7 @@ const pathSet = new Set(
 
 const PATH =
   /^(?:[\w@.-]+\/)*[\w@.-]+\.(?:ts|sql|md|json|ya?ml|mjs|html|css)$|^(?:[\w@.-]+\/)+$|^(?:services|contracts|projections|deploy|tests)\/[\w@./-]+$/;
-/** Each path outside of the repository has a reason. */
+/** Paths outside of the repository, each with its reason. */
 const PATHS_ELSEWHERE: readonly { readonly path: RegExp; readonly reason: string }[] = [
   { path: /^\.(data|cache)\//, reason: 'written by `npm start`' },
   {
@@ -115,7 +115,7 @@ test('every npm script that a document names exists', () => {
 
 describe('command lines in documents', async () => {
   const commands = await loadCommands(COMMANDS, []);
-  /** Parsing must have no effect, and throws instead of exiting. */
+  /** Disarms commands: parsing must have no effect, and throws instead of exiting. */
   const disarm = (command: Command): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
     if (command.commands.length === 0) command.action(() => undefined);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES_MAX = 15;
-/** Files of one kind, found by name and not by reading the list. */
+/** Folders with files of one kind, found by name and not by reading the list. */
 const CATALOGUES = ['tests/projections'];
 
 const sources = globSync('{contracts,services,projections,deploy,tests}/**/*.{ts,js,mjs,sql}', { cwd: ROOT });

@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const BELOW_APPLICATION = ['contracts', 'services/domain', 'services/platform', 'projections'];
 const BELOW_PROCESSES = [...BELOW_APPLICATION, 'services/application'];
 
-/** Besides itself. */
+/** Layers that each layer may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   'services/domain': ['contracts'],
@@ -20,12 +20,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'services/mcp': [...BELOW_PROCESSES, 'services/operations'],
   deploy: ['contracts', 'services/domain', 'services/platform'],
 };
-/** Imports no other process. */
+/** Layers for a process, which imports no other process. */
 const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
-/** Imports the settings of each process. */
+/** Script that imports the settings of each process. */
 const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
 const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
-/** All are pure. Each function of es-toolkit has its own path, because the whole package has two hundred modules. */
+/**
+ * Packages of the domain and contracts, all pure. es-toolkit is imported by function, because the whole has two
+ * hundred modules.
+ */
 const DOMAIN_MAY_USE =
   /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
 

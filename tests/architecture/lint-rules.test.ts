@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** A rule that never fires looks like a rule that is never broken. */
+/** Checks that each lint rule fires on a file that breaks it: otherwise it looks like a rule that is never broken. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const LINT_LIMIT_MS = 60_000;
 

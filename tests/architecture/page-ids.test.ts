@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const schemas = globSync(['projections/**/schema.sql', 'services/**/schema.sql'], { cwd: ROOT });
 
-/** Only these statements may name the column of an older release. */
+/** Statements that rename the column of an older release, the only ones that may name it. */
 const OLD_NAME =
   /^\s*(?:--.*|.*\bcolumn_name = 'page_id'.*|.*\brename column page_id to social_page_id\b.*)$/;
 

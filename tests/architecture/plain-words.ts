@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** `node tests/architecture/plain-words.ts [PATH_PREFIX …]` prints every finding. */
+/** Lints comments and titles. `node tests/architecture/plain-words.ts [PATH_PREFIX …]` prints every finding. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES = '{contracts,services,projections,deploy,tests}/**/*.{ts,js,mjs,sql}';
 /** This file and its test spell the words that they look for. */
 const EXCLUDED = /^tests\/architecture\/plain-words/;
 
-/** For example: "What the index holds." */
+/** Openings without a subject, for example "What the index holds." */
 const HEADLESS =
   /^(What|Of|Where|Whose|Whoever|Whom|Who|Those|That which|How|So (many|long|much|far)|As (many|long|much)|Which)\b/;
 /** Words that hide the field's own, and figures of speech. */
@@ -27,7 +27,7 @@ const COMMENT_LINE = /^\s*(?:\/\*\*?|\*\/?|\/\/|--)\s?(.*?)(?:\*\/)?\s*$/;
 const OPENS = /^\s*(?:\/\*|\/\/|--)/;
 const TITLE = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*['"`]([^'"`]+)/;
 
-/** Lines that follow one another are one remark. */
+/** Comments on lines of their own; lines that follow one another are one remark. */
 const commentsOf = (lines: readonly string[], isSql: boolean): Remark[] => {
   const remarks: { line: number; text: string }[] = [];
   let open: { line: number; text: string } | null = null;
@@ -66,7 +66,7 @@ const findingsOf = (file: string, { line, text }: Remark): Finding[] => {
   return found;
 };
 
-/** In the order of files and lines. */
+/** Findings in the order of files and lines. */
 export const lintWords = (prefixes: readonly string[] = ['']): readonly Finding[] =>
   globSync(SOURCES, { cwd: ROOT })
     .filter((file) => !EXCLUDED.test(file) && prefixes.some((prefix) => file.startsWith(prefix)))

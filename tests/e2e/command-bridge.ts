@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { HostedCommands } from '../ops/fixtures/hosted-commands.ts';
 
-/** Runs in the process behind the bridge, with the words and environment of the shell. */
+/** Shell function that runs operator commands behind the bridge, with the words and environment of the shell. */
 export const OPS_FUNCTION = String.raw`ops() {
   local code bytes
   exec 3<>"/dev/tcp/127.0.0.1/$COMMAND_BRIDGE_PORT"
@@ -14,7 +14,7 @@ export const OPS_FUNCTION = String.raw`ops() {
 }
 `;
 
-/** `null` while parts are missing. */
+/** Words and environment of a request; `null` while parts are missing. */
 const parseRequest = (text: string) => {
   const [count = '', ...parts] = text.split('\0');
   const words = parts.slice(0, Number(count));
@@ -45,7 +45,7 @@ const serve = (socket: Socket, commands: HostedCommands): void => {
   socket.on('error', () => undefined);
 };
 
-/** Spares shells a process for each operator command. */
+/** Opens a port on which shells run operator commands without a process for each. */
 export const openCommandBridge = async (
   commands: HostedCommands,
 ): Promise<AsyncDisposable & { readonly port: number }> => {

@@ -17,7 +17,7 @@ import { allGone, StackProcess } from './local-stack-process.ts';
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');
 const CASE_LIMIT_MS = 300_000;
-/** Also on a busy machine; the longest waits for a rebuild. */
+/** Limit of one example, also on a busy machine; the longest waits for a rebuild. */
 const EXAMPLE_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 10_000;
 
@@ -30,7 +30,7 @@ const ENDLESS = 'runs until Ctrl-C';
 const OWN_TEST = 'run by the tests of alert signatures';
 const SECOND_STORE = 'needs another event store; run by tests/ops/log';
 
-/** Each line without its comment; a line that is a comment stands for its whole block. */
+/** Lines that are not run, with the reason. A line that is a comment stands for its whole block. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci && npm start': RUNS_ALL,
   'npm ci && npm test': RUNS_ALL,
@@ -130,7 +130,7 @@ const CSV = `facebook_page_id,facebook_page_name,target_country,ad_library_id,ad
 400000000000011,Shop,IN,7100000000000014,2026-02-01,Warm feet,Shop now,https://shop.example/
 `;
 
-/** Its own answers keep the collector from waiting between requests. */
+/** Site with its own answers, so that the collector need not wait between requests. */
 const SITE = {
   domain: 'shop.example',
   name: 'Shop',
@@ -141,14 +141,14 @@ const SITE = {
   products: ['sock'],
 };
 
-/** A small corpus without pictures shows the same. */
+/** Settings of a small corpus without pictures, which shows the same. */
 const SMALL_DEMO = { DEMO_BRANDS: '6', DEMO_ADS: '40', DEMO_DAYS: '8', MEDIA_ARCHIVE: 'off' };
 
 const SCRIPTS = Object.entries({ ...packageJson.scripts, ops: 'ops' }).map(
   ([name, script]) => `['${name}']='${script}'`,
 );
 /**
- * curl alone exits 0 on a refusal. npm starts longer than most commands, and prints its own lines. Operator commands
+ * Makes a refused request fail the example. Avoids npm, which starts longer than most commands; operator commands
  * share one process.
  */
 const PRELUDE = `set -euo pipefail
@@ -162,7 +162,7 @@ npm() {
   \${scripts[$script]} "$@"
 }
 `;
-/** It has encrypted nothing, so the example of rotation has nothing to do. */
+/** Master key that has encrypted nothing, so the example of rotation has nothing to do. */
 const SECOND_VAULT_KEY = Buffer.alloc(32, 1).toString('base64');
 
 describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
@@ -176,7 +176,7 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   const shell = (script: string, env = environment) =>
     run('bash', ['-c', `${PRELUDE}${script}`], { cwd: work, env, timeout: EXAMPLE_LIMIT_MS });
 
-  /** Links to the project's files, without data. */
+  /** Creates links to the project's files, without data. */
   const createWorkingCopy = async (): Promise<void> => {
     work = await mkdtemp(join(tmpdir(), 'documents-'));
     resources.defer(() => rm(work, { recursive: true, force: true }));

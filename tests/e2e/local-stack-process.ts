@@ -12,10 +12,10 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 240_000;
 const END_LIMIT_MS = 60_000;
 const CURL_LIMIT_MS = 60_000;
-/** Last line that `npm start` prints. */
+/** Start of the last line that `npm start` prints. */
 const READY = 'Ctrl-C stops everything in order';
 
-/** Has its own data folder and unused ports. */
+/** An `npm start` with its own data folder and unused ports. */
 export class StackProcess {
   readonly child: ChildProcess;
   readonly #folder: string;
@@ -71,7 +71,7 @@ export class StackProcess {
     return { code: this.child.exitCode, ms: Date.now() - startedMs };
   }
 
-  /** Includes its own. */
+  /** Ids of all processes of this start, including its own. */
   processes(): number[] {
     const found = this.child.pid === undefined ? [] : [this.child.pid];
     const parents = parentsOfAll();
@@ -81,7 +81,7 @@ export class StackProcess {
     return found;
   }
 
-  /** Some, such as sessions of Postgres, may have ended. */
+  /** Kills all processes of this start. Some, such as sessions of Postgres, may have ended. */
   killAll(): readonly number[] {
     const found = this.processes();
     for (const pid of found) {

@@ -13,9 +13,9 @@ import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
 const CASE_LIMIT_MS = 360_000;
-/** On a busy machine, a process needs many seconds to start. */
+/** Limit of a wait: on a busy machine, a process needs many seconds to start. */
 const WAIT_LIMIT_MS = 60_000;
-/** Servers detect lost clients within this time. */
+/** Time in which servers detect lost clients. */
 const LEAVE_LIMIT_MS = 15_000;
 
 /** The tests share one data folder and must run in this order. */
@@ -256,16 +256,16 @@ type Webhook = {
   readonly payload: { readonly items: readonly { readonly signal: string | null }[] } | null;
 };
 
-/** Newest first. */
+/** Webhooks of the printed receiver, newest first. */
 const webhooksOf = async ({ output }: StackProcess): Promise<readonly Webhook[]> => {
   const [, url] = /Webhooks +(http\S+)/.exec(output) ?? [];
   const { deliveries } = (await (await fetch(`${url}/deliveries`)).json()) as { deliveries: Webhook[] };
   return deliveries;
 };
 
-/** Within the request limit of the API key. */
+/** Polling within the request limit of the API key. */
 const POLLED = { timeout: WAIT_LIMIT_MS, interval: 500 } as const;
-/** The archive copies one after the other. */
+/** Limit of waits for the archive, which copies one file after the other. */
 const COPIED = { timeout: 150_000, interval: 1_000 } as const;
 
 const fail = (what: string): never => {

@@ -8,24 +8,24 @@ import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { NO_LOCAL_STACK } from '../no-local-stack.ts';
 
-/** `npm test` plays a stack that was started, and tests its secrets. */
+/** True for the test of the whole suite. `npm test` plays a stack that was started, and tests its secrets. */
 const IS_WHOLE = inheritedEnvironment()['START_AND_TEST'] === '1';
 const PROJECT = resolve(import.meta.dirname, '../..');
-/** `.data` holds the secrets of these commands, too. */
+/** Tests of commands whose secrets `.data` holds, too. */
 const OF_SECRETS = ['--project=integration', 'tests/ops/audit.integration.test.ts'];
-/** Without this file. */
+/** Arguments of the suite without this file. */
 const WHOLE = ['--exclude=tests/e2e/start-and-test.integration.test.ts'];
 const READY = 'Ctrl-C stops everything in order';
 const RUN_LIMIT_MS = IS_WHOLE ? 3_600_000 : 240_000;
 
-/** A newcomer's shell has none of the settings of this run. */
+/** Environment of a newcomer's shell, without the settings of this run. */
 const environment = Object.fromEntries(
   Object.entries(inheritedEnvironment()).filter(
     ([name]) => !(name in NO_LOCAL_STACK) && !/VITEST|^NODE_ENV$/.test(name),
   ),
 );
 
-/** No data, no cache. */
+/** Copies the project without data and cache. */
 const createClone = async (): Promise<string> => {
   const clone = await mkdtemp(join(tmpdir(), 'clone-'));
   for (const name of await readdir(PROJECT)) {
@@ -55,7 +55,7 @@ const start = async (clone: string): Promise<{ readonly stop: () => Promise<void
   };
 };
 
-/** As of a stack that has ended. */
+/** Writes the files of a stack that has ended. */
 const playStart = async (clone: string): Promise<{ readonly stop: () => Promise<void> }> => {
   const server = '127.0.0.1:1';
   const local: LocalStack = {

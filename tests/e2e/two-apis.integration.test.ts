@@ -8,11 +8,11 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { startProcess } from '../stack/processes.ts';
 
-/** As in production. */
+/** Clients of two API processes on one database, as in production. */
 const CLIENTS = Number(inheritedEnvironment()['TWO_APIS_CLIENTS'] ?? 20);
 const CLIENTS_OF_A_WORKSPACE = 5;
 const ROUNDS = 2;
-/** After 503. */
+/** Repetitions after 503. */
 const REPEATS_MAX = 5;
 const CASE_LIMIT_MS = 180_000;
 
@@ -142,11 +142,11 @@ describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
 });
 
 const CROWD = 20;
-/** Then a client gives up. */
+/** Refusals in a row after which a client gives up. */
 const REFUSALS_MAX = 6;
 const REFUSED_WAIT_MS = 250;
 
-/** Ends when all are refused. Returns answered requests by the minute that counted them. */
+/** Sends until all are refused. Returns answered requests by the minute that counted them. */
 const countAnswered = async (
   urls: readonly string[],
   places: readonly number[],

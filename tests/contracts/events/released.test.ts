@@ -75,10 +75,10 @@ const DECIDERS: Readonly<Record<string, Decider<unknown, Event>>> = {
   workspace: erase(workspace),
 };
 const ITEMS = erase(collectionItems({ first_item: null, created_by: 'bea', created_at: '' }));
-/** Outbox events, which no decider reads. */
+/** Categories of outbox events, which no decider reads. */
 const WITHOUT_DECIDER = ['alertDelivery'];
 
-/** A collection's items have its id after a `+`. */
+/** Decider of a stream. A collection's items have its id after a `+`. */
 const deciderOf = (stream: string): Decider<unknown, Event> | undefined =>
   stream.startsWith('collection-') && stream.includes('+') ? ITEMS : DECIDERS[categoryOf(stream)];
 
@@ -120,7 +120,7 @@ test.each(streams.filter(({ stream }) => !WITHOUT_DECIDER.includes(categoryOf(st
   },
 );
 
-/** An undefined column: the event lacks a field that the projection reads. */
+/** Columns without a value: the event lacks a field that the projection reads. */
 const undefinedColumns = (change: Change): readonly string[] =>
   Object.values(change).flatMap((row) =>
     typeof row === 'object'

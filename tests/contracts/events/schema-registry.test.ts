@@ -10,7 +10,7 @@ import {
   upcast,
 } from '#contracts/events/schema-registry.ts';
 
-/** `cents` was `amount` in version 1, and became a string in version 3. */
+/** Type in its third version: `cents` was `amount` in version 1, and became a string in version 3. */
 const REGISTRY: SchemaRegistry = {
   invoice: {
     Paid: [

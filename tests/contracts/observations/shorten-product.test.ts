@@ -18,7 +18,7 @@ const variants = (count: number, text: string): ObservedProduct['variants'] =>
 
 describe('a product over its limits', () => {
   test('has the texts of its variants cut until it fits, and keeps all variants', () => {
-    // The most bytes of a character as JSON.
+    // Text of characters with the most bytes as JSON.
     const observed = {
       ...shopProduct(1, '9.00'),
       variants: variants(PRODUCT_VARIANTS_MAX, 'a\u0001'.repeat(120)),

@@ -8,7 +8,7 @@ import { runs } from '#tests/property-seed.ts';
 const NOW_MS = Date.parse('2026-05-10T12:00:00Z');
 const callAt = (ms: number) => ({ startMs: ms, endMs: ms });
 
-/** `cost` percent a call. Other programs use `others` percent. */
+/** Plays an hour's limit: `cost` percent a call, and `others` percent of other programs. */
 const play = (cost: number, others: number, hours: number, known: boolean) => {
   let pace: Pace = startPace(known ? others : null);
   let atMs = NOW_MS;

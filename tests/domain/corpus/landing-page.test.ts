@@ -128,7 +128,7 @@ describe('recordPageClassification', () => {
   });
 });
 
-/** `fc.webUrl` first makes a table of all characters, which takes seconds. */
+/** Any character. `fc.webUrl` first makes a table of all characters, which takes seconds. */
 const anySign = fc.oneof(
   fc.constantFrom('a', 'Z', '7', '-', '.', '_', '~', '!', '$', '+', ',', ';', '=', ':', '@', '%25', '%2F'),
   fc

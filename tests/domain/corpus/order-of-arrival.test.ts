@@ -174,7 +174,7 @@ const KINDS: Readonly<Record<string, Kind<unknown, Event>>> = {
   },
 } as unknown as Readonly<Record<string, Kind<unknown, Event>>>;
 
-/** Maps get one order, and an absent field equals a blank one. */
+/** Plain value of a state: maps get one order, and an absent field equals a blank one. */
 const plain = (value: unknown): unknown => {
   if (value instanceof PersistentMap || value instanceof Map)
     return new Map([...value].map(([key, of]) => [key, plain(of)]));

@@ -12,13 +12,13 @@ import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
-/** Unchanged observations append few events, or the log grows with every scan. */
+/** Scans without a change append few events, or the log grows with every scan. */
 
 const SCANS = 100;
 const START_MS = Date.parse('2026-05-01T10:00:00.000Z');
 const at = (scan: number): string => new Date(START_MS + scan * HOUR_MS).toISOString();
 
-/** Delivers every observation twice. */
+/** Number of events of each scan. Delivers every observation twice. */
 const eventsOf = <State, E extends Event>(
   { initial, evolve }: Decider<State, E>,
   observe: (at: string) => (state: State) => readonly E[],

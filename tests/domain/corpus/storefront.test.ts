@@ -41,7 +41,7 @@ const product = (
   ...fields,
 });
 
-/** The second decision of each scan must record nothing. */
+/** Shop whose scans are decided twice: the second decision must record nothing. */
 const shop = () => {
   let state: StorefrontState = storefront.initial;
   const types = (events: readonly StorefrontEvent[]) => events.slice(0, -1).map(({ type }) => type);

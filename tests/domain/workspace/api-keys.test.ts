@@ -32,7 +32,7 @@ const revoked: ApiKeyEvent = {
   type: 'ApiKeyRevoked',
   data: { workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', revoked_at: AT },
 };
-/** Revoked before those whose ids the state holds. */
+/** Key that was revoked before those whose ids the state holds. */
 const revokedLongAgo: readonly ApiKeyEvent[] = [
   issued('key_1'),
   revoked,

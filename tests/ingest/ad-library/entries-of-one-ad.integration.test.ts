@@ -6,14 +6,14 @@ import { ad as anyAd } from '#tests/dsl/scans.ts';
 import { openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 8. */
+/** Rule 8: several entries of one ad in a scan are one ad with versions. */
 
 const image = (name: string) => ({
   kind: 'image' as const,
   url: `https://media.example/${name}`,
   poster_url: null,
 });
-/** Scans of the other brands would make the scans late. */
+/** Page of a brand: scans of a shared one would make the scans late. */
 const pageOf = (id: string): string => `70000000${id.slice(0, 1)}`;
 const ad = (id: string, fields: Partial<ObservedAd>): ObservedAd =>
   anyAd(id, { page_id: pageOf(id), ...fields });

@@ -14,7 +14,7 @@ import { untilPassed } from '../../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 11: a scan more than 60 days before the newest only adds ads that no other showed. */
+/** Tests rule 11: a scan more than 60 days before the newest only adds ads that no other showed. */
 
 let stack: ApiStack;
 let intake: Intake & AsyncDisposable;

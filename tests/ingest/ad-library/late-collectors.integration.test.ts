@@ -8,7 +8,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rules 6 and 11, in any order of arrival. */
+/** Tests switches of collectors in any order of arrival (rules 6 and 11). */
 
 let stack: IntakeStack;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const COLOURS = ['red', 'green', 'blue', 'grey'];
 
-/** Includes how the collector frames the texts. */
+/** Scan on a day of May, and how its collector frames the texts. */
 type Shown = {
   readonly day: number;
   readonly collector: string;
@@ -43,7 +43,7 @@ const submit = async (intake: Intake, brand: number, { day, collector, frame, fr
   for (const message of [...chunks, end]) await intake.submit(message);
 };
 
-/** `revised/reworded` by day, as corrected. */
+/** Changes as `revised/reworded` by day, as corrected. */
 const changesOf = async (brand: number): Promise<Readonly<Record<string, string>>> => {
   const changes: Record<string, string> = {};
   const stream = adLibraryStream(brandIdOf(`collectors-${brand}.example`));

@@ -9,7 +9,7 @@ import { until } from '#tests/stack/wait-until.ts';
 import { type IntakeServers, openIntakeServers } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rules 10 and 11: ads of other brands must not cost reads. */
+/** Ads of other brands, which must not cost reads (rules 10 and 11). */
 
 const OTHERS = 3_000;
 const READ_MAX = 500;
@@ -37,7 +37,7 @@ const submitScan = async (
   for (const message of [...chunks, end]) await intake.submit(message);
 };
 
-/** Some belong to two other brands each, most to one. */
+/** Copies an ad to others: some belong to two other brands each, most to one. */
 const copyAsOthers = async (adId: string): Promise<void> => {
   await database.query(
     `with other as (
@@ -55,7 +55,7 @@ const copyAsOthers = async (adId: string): Promise<void> => {
   await database.query('analyze ingest.ad');
 };
 
-/** Index entries of the table of ads. */
+/** Index entries of the table of ads that an intake reads. */
 const readBy = async (work: (intake: Intake) => Promise<void>): Promise<number> => {
   const read = async (): Promise<number> => {
     // Connections report statistics at their end.

@@ -10,7 +10,7 @@ const read = async (content: string | object, name = 'ads.json') => {
   );
 };
 
-/** The first record must be read. */
+/** Fault of the second record; the first must be read. */
 const faultOf = async (first: object, second: object): Promise<string | undefined> => {
   const { ads, refused, ends } = await read([first, second]);
   expect(ads.map(({ ad_id }) => ad_id)).toEqual([adId(1)]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Without a record, the refusal names the cause. */
+/** Refusal of a file without a record, which names the cause. */
 const refusalOf = async (content: string, name = 'reply.json') => {
   await using folder = await ExportFolder.open();
   const { observations, refused } = await reading(await folder.file(name, content));

@@ -28,7 +28,7 @@ const TOTALS = {
   reworded: 0,
 };
 
-/** Refuses what `refuses` says. */
+/** Intake that refuses what `refuses` says. */
 class FakeIntake implements Intake {
   readonly submitted: Observation[] = [];
   readonly #refuses: (observation: Observation) => boolean;

@@ -12,16 +12,16 @@ import { adId, ExportFolder } from '../fixtures/export-files.ts';
 import { webAd } from '../fixtures/export-shapes.ts';
 
 const CLI = fileURLToPath(new URL('../../../services/ingest/cli.ts', import.meta.url));
-/** 100 is the size of the long form. */
+/** Size in MiB; 100 is the long form. */
 const { IMPORT_MEMORY_MIB } = readSettings(
   z.object({ IMPORT_MEMORY_MIB: z.coerce.number().int().min(1).default(50) }),
 );
 const LONG_MIB = 100;
-/** Above the peak of 206 MiB, and below a reader that held the whole file. */
+/** Limit above the peak of 206 MiB, and below a reader that held the whole file. */
 const PEAK_MAX_MIB = IMPORT_MEMORY_MIB < LONG_MIB ? 260 : 300;
 const TIMEOUT_MS = 240_000;
 
-/** `maxRSS` counts the parent's peak before `exec`; `VmHWM` is that of the program alone. */
+/** Module that prints `VmHWM`: `maxRSS` would count the parent's peak before `exec`. */
 const PRINTS_PEAK = `data:text/javascript,${encodeURIComponent(`
   import { existsSync, readFileSync } from 'node:fs';
   const own = '/proc/self/status';
@@ -32,10 +32,10 @@ const PRINTS_PEAK = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 const TEXT_CHARACTERS = 1_200;
-/** Many times the window of gzip (32 KiB), which would find repetitions. */
+/** Length of the random text: many times the window of gzip (32 KiB), which would find repetitions. */
 const POOL_CHARACTERS = 2 ** 21;
 
-/** Neither repeats nor compresses well. The seed is fixed. */
+/** Texts that neither repeat nor compress well. The seed is fixed. */
 const texts = function* (): Generator<string> {
   let state = 0x2545f491;
   const next = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);

@@ -10,7 +10,7 @@ import { openIntakeStack } from '../fixtures/intake-stack.ts';
 const ADS = 600;
 const SILENT: Report = { progress: () => undefined, refused: () => undefined, finished: () => undefined };
 
-/** As when a server stops. */
+/** Intake that fails after some observations, as when a server stops. */
 const failingAfter = (intake: Intake, count: number): Intake => {
   let submitted = 0;
   return {

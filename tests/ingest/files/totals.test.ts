@@ -16,7 +16,7 @@ import { actorPageWithoutAds, webAd } from '../fixtures/export-shapes.ts';
 
 const SILENT: Report = { progress: () => undefined, refused: () => undefined, finished: () => undefined };
 
-/** Refuses what `refuses` says. */
+/** Intake that refuses what `refuses` says. */
 const intakeThat = (refuses: (observation: Observation) => boolean = () => false): Intake => ({
   async submit(observation) {
     if (refuses(observation as Observation))

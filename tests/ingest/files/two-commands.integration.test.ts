@@ -10,7 +10,7 @@ import { webAd } from '../fixtures/export-shapes.ts';
 import { openIntakeStack } from '../fixtures/intake-stack.ts';
 
 const BRAND = 'lumen-socks.example';
-/** More than one append, so that the other command can append in between. */
+/** Ads of a scan: more than one append, so that the other command can append in between. */
 const ADS = 600;
 const DAYS = [1, 2, 3];
 const LIMIT_MS = 180_000;

@@ -16,7 +16,7 @@ import { untilPassed } from '../../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 10. */
+/** Tests rule 10: ads follow destinations, links and domains between brands. */
 
 let stack: ApiStack;
 let intake: Intake & AsyncDisposable;
@@ -82,7 +82,7 @@ type Reply = {
 const parsed = (json: string): Reply =>
   JSON.parse(json.replaceAll(BASE_URL_MARK, 'https://service.example')) as Reply;
 
-/** `active +new -retired` by day. */
+/** Figures of a brand; days as `active +new -retired`. */
 const figuresOf = async (domain: string) => {
   await untilPassed(stack.pool, await stack.eventStore.head());
   const brandId = brandIdOf(domain);
@@ -106,7 +106,7 @@ const figuresOf = async (domain: string) => {
 
 const idOf = (id: number): string => ad(id).ad_id;
 
-/** As another release that starts. */
+/** Opens the intake again, as another release that starts. */
 const reopen = async (): Promise<void> => {
   await intake[Symbol.asyncDispose]();
   const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
@@ -140,7 +140,7 @@ describe('a host that many advertisers share', () => {
     expect(await figuresOf('reseller.example')).toMatchObject({ ads: [idOf(105)] });
   });
 
-  /** Forgets the link, as if a list without the host had given the ads. */
+  /** Gives ads by a link and forgets it, as if a list without the host had given them. */
   const attributeWith = async (domain: string, page: string): Promise<() => Promise<void>> => {
     await link(domain, page, 1);
     return async () => {

@@ -180,7 +180,7 @@ describe('attribution (rule 10)', () => {
 describe('a scan of several brands', () => {
   const page_id = '330000001';
   const ends = { pages: [page_id] };
-  /** Can interrupt the second scan after the other brand. */
+  /** Scans two days. Can interrupt the second scan after the other brand. */
   const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryEvent[]> => {
     const [own, other] = [`own.${name}.example`, `other.${name}.example`];
     await profile(other, 'Other');

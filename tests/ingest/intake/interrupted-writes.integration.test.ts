@@ -7,7 +7,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** A trigger ends the connection between an append and a table, as a restart of the server does. */
+/** Ends connections by a trigger between an append and a table, as a restart of the server does. */
 
 let stack: IntakeStack;
 let database: Database;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** No other write may take the failing one, or write the table first. */
+/** Makes a write fail. No other write may take the failing one, or write the table first. */
 const failingWrites = async (table: string, work: () => Promise<unknown>, after = 0): Promise<void> => {
   await database.query('select setval($1, $2, false)', ['writes_left', after]);
   await database.query(

@@ -9,7 +9,7 @@ import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rules 9 and 11. */
+/** Tests late links of pages (rules 9 and 11). */
 
 let stack: IntakeStack;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const link = async (domain: string, page_id: string, day: number, linked = true,
     linked,
   });
 
-/** By day and hour. */
+/** Reliability of scans by day and hour. */
 const reliability = async (domain: string): Promise<Record<string, boolean>> => {
   const scans: Record<string, boolean> = {};
   for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
@@ -48,7 +48,7 @@ const reliability = async (domain: string): Promise<Record<string, boolean>> => 
   return scans;
 };
 
-/** A scan concerns all brands of its pages, so tests share none. */
+/** Number of pages in use: a scan concerns all brands of its pages, so tests share none. */
 let pagesUsed = 500_000_000;
 const newPage = (): string => String((pagesUsed += 1));
 

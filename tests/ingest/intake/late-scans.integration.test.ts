@@ -12,7 +12,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rules 4, 9 and 11: tables are folded again from the log. */
+/** Tests late scans after tables were folded again from the log (rules 4, 9 and 11). */
 
 let stack: IntakeStack;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-/** Rule 10. */
+/** Tests working tables after ads moved between brands (rule 10). */
 
 let stack: IntakeStack;
 let database: Database;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** A link then decides about one ad. */
+/** Page of one ad, so that a link decides about one ad. */
 const pageOf = (id: number): string => `81000000${id}`;
 const PAGES = [1, 2, 3, 4, 5].map(pageOf);
 
@@ -52,7 +52,7 @@ const typesOf = async (domain: string, id: number): Promise<readonly string[]> =
     'ad_id' in data && data.ad_id === ad(id).ad_id ? [type] : [],
   );
 
-/** As a process that is killed before the other append. */
+/** Takes an ad away as a process that is killed before the other append. */
 const takeAway = async (id: number, from: string, to: string, observed_at: string): Promise<void> => {
   await database.query('delete from ingest.linked_page where social_page_id = $1', [pageOf(id)]);
   await database.query(
@@ -93,7 +93,7 @@ const takeAway = async (id: number, from: string, to: string, observed_at: strin
   await stack.eventStore.append(stream, last?.revision ?? -1n, [moved], metadata, scan_id);
 };
 
-/** Returns the number of events that the start appended. */
+/** Starts another process. Returns the number of events that the start appended. */
 const restart = async (): Promise<number> => {
   const events = async () => (await eventsOf('from.example')).length + (await eventsOf('to.example')).length;
   const before = await events();
@@ -113,7 +113,7 @@ const tables = async () => {
 
 const LINK_TABLES = ['linked_page', 'page_link'] as const;
 
-/** The links of `takeAway` stay, because the log does not have them. */
+/** Drops the working tables. The links of `takeAway` stay, because the log does not have them. */
 const dropTables = async (): Promise<void> => {
   const links = await Promise.all(
     LINK_TABLES.map(async (table) => (await database.query(`select * from ingest.${table}`)).rows),

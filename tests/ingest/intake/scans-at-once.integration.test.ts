@@ -134,7 +134,7 @@ describe('a link or registration of an earlier time that arrives while a scan is
     page_name: null,
   });
 
-  /** Returns when recorded, or waiting for a lock. */
+  /** Submits, and returns when recorded, or waiting for a lock. */
   const submitMeanwhile = async (observation: unknown) => {
     const before = await awaitedLocks();
     let isDone = false;

@@ -14,7 +14,7 @@ import { judge } from '#tests/trials/judge.ts';
 import { METADATA } from '../../projector/counting-projection.ts';
 import { openIntakeServers } from '../fixtures/intake-stack.ts';
 
-/** However long the log is, a start reads only what follows the stored position. */
+/** A start must read only what follows the stored position, however long the log is. */
 
 const { START_READS_EVENTS } = readSettings(
   z.object({ START_READS_EVENTS: z.coerce.number().int().min(1_000).default(3_000) }),
@@ -22,7 +22,7 @@ const { START_READS_EVENTS } = readSettings(
 const READS_MAX = Math.min(10_000, START_READS_EVENTS / 10);
 const AT = '2026-05-02T10:00:00Z';
 const APPEND_EVENTS = 100;
-/** The others are of libraries, as in a real log. */
+/** Appends among which one registers brands. The others are of libraries, as in a real log. */
 const APPENDS_OF_A_BRAND = 20;
 const LIMIT_MS = 120_000 + START_READS_EVENTS * 2;
 
@@ -79,7 +79,7 @@ test('a start of ingest reads few of many events, and has all brands', {
   await former.submit(profile('last.example'));
   await former[Symbol.asyncDispose]();
 
-  /** Each event names its stream once. */
+  /** Number of events, each of which names its stream once. */
   let sent = 0;
   const counting = await proxied(servers.eventStoreUrl, (bytes) => {
     sent += bytes.toString('latin1').match(/(?:brand|socialPage|adLibrary)-/g)?.length ?? 0;

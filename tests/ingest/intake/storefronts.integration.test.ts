@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Each page is a part that is appended by itself. */
+/** Limits by which each page is a part that is appended by itself. */
 const SMALL_PARTS = { characters: 6_000, appendedEvents: 1 };
 
 const largeProduct = (n: number, price: string): ObservedProduct => ({
@@ -69,7 +69,7 @@ const scanOf = (domain: string, day: number, pages: readonly (readonly ObservedP
   };
 };
 
-/** Has changed prices, a product on two pages, new and absent products. */
+/** Two scans with changed prices, a product on two pages, new and absent products. */
 const scansOf = (domain: string): readonly [Scan, Scan] => {
   const page = (first: number, price: string): ObservedProduct[] =>
     Array.from({ length: 20 }, (_, n) => shopProduct(first + n, price));
@@ -83,7 +83,7 @@ const stage = async ({ pages }: Scan): Promise<void> => {
   for (const page of pages) await stageStorefrontPage(database, page);
 };
 
-/** Fails once, before or after recording. */
+/** Event store whose append fails once, before or after recording. */
 const failingAt = (call: number, when: 'before' | 'after'): EventStore => {
   let calls = 0;
   return {
@@ -98,7 +98,7 @@ const failingAt = (call: number, when: 'before' | 'after'): EventStore => {
   };
 };
 
-/** Without names that differ between shops. */
+/** State without names that differ between shops. */
 const stateOf = async (domain: string): Promise<object> => {
   const events: Event[] = [];
   for await (const { type, data } of stack.eventStore.read<Event>(storefrontStream(domain)))

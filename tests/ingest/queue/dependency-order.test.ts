@@ -16,7 +16,7 @@ import {
 import { pause } from '#platform/clock.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Dependent observations run in queue order, independent ones concurrently. */
+/** Observation that runs in queue order if it depends on others, else concurrently. */
 
 type TestObservation = {
   readonly type:
@@ -163,7 +163,7 @@ describe('large observations that wait', () => {
     const content = { type, ...(type === 'brand.profile' ? { domain: brand } : { brand_domain: brand }) };
     return { subject: observationSubject(brand), headers: headersFrom(routingHeadersOf(content)) };
   };
-  /** Large observations never end. */
+  /** Order with large observations that never end. */
   const open = () => {
     const order = new DependencyOrder();
     const stuck = new Promise<void>(() => undefined);

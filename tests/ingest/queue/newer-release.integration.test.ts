@@ -26,7 +26,7 @@ import { scanOf } from '../fixtures/scan-messages.ts';
 
 const POLL = { timeout: 60_000 } as const;
 
-/** Intakes close before a change, because an open one follows the log with its release. */
+/** Servers of two releases. Intakes close before a change, because an open one follows the log with its release. */
 let stack: IntakeServers;
 let database: Database;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 describe('a stream with an event of a newer release', () => {
   const registry = SCHEMA_REGISTRY as Record<string, SchemaRegistry[string]>;
-  /** The newer release has one schema version of two events more. */
+  /** Selects a release: the newer one has one schema version of two events more. */
   const release = (name: 'older' | 'newer'): void => {
     const added = name === 'newer' ? [(data: EventData) => data] : [];
     registry[AD_LIBRARY] = {

@@ -13,7 +13,9 @@ const NANOS_PER_MS = 1_000_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** `ageMs`: at the first submission. Returns how it left, its age then, and the submissions. */
+/**
+ * Processes a message. `ageMs`: age at the first submission. Returns how it left, its age then, and the submissions.
+ */
 const processed = async (errors: readonly unknown[], ageMs = 0) => {
   const storedMs = Date.now() - ageMs;
   let leftAtMs = 0;

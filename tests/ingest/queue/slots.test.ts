@@ -5,7 +5,7 @@ import { createSlots, largeSlotsOf } from '#services/ingest/queue/slots.ts';
 const LARGE_MS = 50;
 const LARGE = { bytes: LARGE_OBSERVATION_BYTES + 1, brand: 'large.example' };
 
-/** Simulated time; `pass` lets it pass. */
+/** Slots in simulated time; `pass` lets it pass. */
 const simulate = (concurrency: number) => {
   const time = { ms: 0 };
   const pass = async (ms: number): Promise<void> => {
@@ -18,7 +18,7 @@ const simulate = (concurrency: number) => {
   };
 };
 
-/** Returns how many ended in the last 10 s. */
+/** Runs large observations. Returns how many ended in the last 10 s. */
 const runFor20s = async (smallBrand: string | null): Promise<number> => {
   const { time, slots } = simulate(1);
   let small = Promise.resolve();

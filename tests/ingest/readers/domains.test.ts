@@ -6,7 +6,7 @@ import { brandSlugOf } from '#domain/ids.ts';
 import { brandDomainOf } from '#services/ingest/readers/scan-key.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Domains and slugs are tested with these. */
+/** Random texts, to test domains and slugs. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 8 });
 const anyDomain = anyText
   .map((text) => `${text}.example`)

@@ -11,7 +11,7 @@ import { workbook } from '../fixtures/workbook.ts';
 const INGEST = resolve(import.meta.dirname, '../../../services/ingest');
 const MANUAL = readFileSync(join(INGEST, 'FORMATS.md'), 'utf8');
 
-/** `name`: file name in its first line. `above`: text above it. */
+/** Block of the manual. `name`: file name in its first line. `above`: text above it. */
 type Block = {
   readonly syntax: string;
   readonly name: string;
@@ -24,7 +24,7 @@ const blocks: readonly Block[] = [...MANUAL.matchAll(/([^]*?)^```(\w+)(?: (\S+))
 );
 
 type Example = {
-  /** The format, or the kind of file. */
+  /** Heading: the format, or the kind of file. */
   readonly title: string;
   readonly file: Block;
   readonly mapping: Block | null;

@@ -4,7 +4,7 @@ import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { connection, webAd } from '../fixtures/export-shapes.ts';
 
-/** Results are nested in the arguments of a script loader. */
+/** Data block whose results are nested in the arguments of a script loader. */
 const block = (data: object, type = 'type="application/json"'): string =>
   `<script ${type} data-sjs>${JSON.stringify({ require: [['Server', 'handle', null, [{ __bbox: { result: data } }]]] })}</script>`;
 const page = (...parts: readonly string[]): string =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Observation } from '#contracts/observations/index.ts';
 
-/** Postgres stores neither NUL nor lone surrogates: such an event would fit no table. */
+/** Texts that Postgres cannot store: an event with NUL or a lone surrogate would fit no table. */
 const UNSTORABLE = [
   'a\u0000b',
   'a\uD83D',

@@ -202,7 +202,7 @@ const attribution = (moved: AdRecord): readonly StreamEvent[] => {
   }));
 };
 
-/** One scan of another collector, and one that arrives late. */
+/** Scans of one brand, with one of another collector, and one that arrives late. */
 const adLibrary = (): readonly StreamEvent[] => {
   const shop = library();
   const card = {

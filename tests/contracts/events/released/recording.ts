@@ -3,7 +3,7 @@ import type { Decider } from '#domain/decider.ts';
 
 export type StreamEvent = { readonly stream: string; readonly event: Event };
 
-/** Throws when a decision records nothing, because a sample would then be missing. */
+/** Runs decisions on a stream. Throws when one records nothing, because a sample would then be missing. */
 export const record = <State, E extends Event>(
   stream: string,
   decider: Decider<State, E>,

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { categoryOf, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
 import { currentVersion, SCHEMA_REGISTRY } from '#contracts/events/schema-registry.ts';
 
-/** Its revision is its index among the file's events of the stream. */
+/** Event of a sample file. Its revision is its index among the file's events of the stream. */
 export type Sample = {
   readonly stream: string;
   readonly id: string;
@@ -13,7 +13,7 @@ export type Sample = {
   readonly data: unknown;
 };
 
-/** `1.json` has the first release, each later file what was new. */
+/** Sample file: `1.json` has the first release, each later file what was new. */
 export type SampleFile = { readonly number: number; readonly samples: readonly Sample[] };
 
 export const sampleFilePath = (number: number): string => resolve(import.meta.dirname, `${number}.json`);
@@ -27,7 +27,7 @@ export const readSampleFiles = (): readonly SampleFile[] =>
       samples: JSON.parse(readFileSync(sampleFilePath(number), 'utf8')) as readonly Sample[],
     }));
 
-/** Such as `brand BrandRegistered 1`. */
+/** Name of a schema version, such as `brand BrandRegistered 1`. */
 export const versionName = (stream: string, type: string, version: number): string =>
   `${categoryOf(stream)} ${type} ${version}`;
 

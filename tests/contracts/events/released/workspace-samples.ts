@@ -62,7 +62,7 @@ import {
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { record, type StreamEvent } from './recording.ts';
 
-/** In the order of the aggregates' lives. */
+/** Samples of workspace events, in the order of the aggregates' lives. */
 
 const workspace_id = 'ws_released';
 const BRANDS = [brandIdOf('shop.example'), brandIdOf('boots.example')] as const;
@@ -159,7 +159,7 @@ const alerts = (): readonly StreamEvent[] => {
   );
 };
 
-/** The outbox records what its tables hold, without a decider. */
+/** Events without a decider: the outbox records what its tables hold. */
 const deliveries = (): readonly StreamEvent[] => {
   const delivery_id = derivedId('sample', 'delivery');
   const ids = { workspace_id, alert_id: ALERT, delivery_id };

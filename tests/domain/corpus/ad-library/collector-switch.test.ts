@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rule 6. */
+/** Tests rule 6: a difference between two collectors is not a change of the brand. */
 
 const COLOURS = ['red', 'green', 'blue', 'grey', 'pink'];
 const TEXTS = COLOURS.map((colour) => `Socks in ${colour}`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rules 6 and 11. */
+/** Rules 6 and 11: a switch of collectors gives the same counts in any order of arrival. */
 
 type Scan = readonly [options: ScanOptions, ads: readonly ObservedAd[]];
 

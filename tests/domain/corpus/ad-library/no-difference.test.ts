@@ -7,7 +7,7 @@ import { copyKey, isBlankText, textKey } from '#contracts/values/comparison/text
 import { ad, library, typesOf } from '#tests/dsl/scans.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Rule 5 in services/domain/README.md, each row in both ways. */
+/** Differences that are none (rule 5 in services/domain/README.md), each row in both ways. */
 type Row = readonly [what: string, one: string, same: string, other: string];
 
 const COPY: readonly Row[] = [
@@ -132,7 +132,7 @@ const LINKS: readonly Row[] = [
   ],
 ];
 
-/** Choose what a shop shows, change a price, or say who is paid. */
+/** Parameters that choose what a shop shows, change a price, or say who is paid. */
 const CHOOSING = [
   'variant',
   'id',

@@ -7,11 +7,11 @@ import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ad, type Library, library, PAGE, type ScanOptions } from '#tests/dsl/scans.ts';
 
-/** Rule 11. */
+/** Rule 11: the order in which scans arrive does not matter. */
 
 type Scan = { readonly options: ScanOptions; readonly ads: readonly ObservedAd[] };
 
-/** `ORDER_WORLDS=20000` is the long form. */
+/** Number of worlds. `ORDER_WORLDS=20000` is the long form. */
 const { ORDER_WORLDS: WORLDS } = readSettings(
   z.object({ ORDER_WORLDS: z.coerce.number().int().default(150) }),
 );
@@ -69,7 +69,7 @@ const recorded = (scans: readonly Scan[]): Recorded => {
   return { ...shop, events };
 };
 
-/** As `ad kind scan` in text order. */
+/** Reports that were not withdrawn, as `ad kind scan` in text order. */
 const reportsOf = (events: readonly AdLibraryEvent[]): readonly string[] => {
   const reports = new Set<string>();
   for (const { type, data } of events) {
@@ -121,7 +121,7 @@ const cardsOf = (title: string) => [
   { title, body: 'm', link_description: null, cta_text: null, link_url: 'https://shop.example/q' },
 ];
 
-/** The values differ as rules 4 to 6 compare them. */
+/** Values of each field, which differ as rules 4 to 6 compare them. */
 const content = fc.record({
   title: maybe('One', 'Two'),
   link_description: maybe('One', 'Two'),

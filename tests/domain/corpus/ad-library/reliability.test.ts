@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DayScan, type LinkPeriod, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 
-/** Rule 9: a scan may be made for several brands. */
+/** Brand of scans that were made for several brands (rule 9). */
 
 const BRAND = 'brand';
 const linked = (...pages: readonly string[]): readonly LinkPeriod[] =>

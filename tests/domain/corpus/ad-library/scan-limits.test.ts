@@ -8,9 +8,9 @@ import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { NO_HISTORY } from '#domain/corpus/ad-library/looks.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
-/** Default of an event store. */
+/** Limit of one append, the default of an event store. */
 const APPEND_MAX_BYTES = 1024 * 1024;
-/** Metadata, type and framing of the client. */
+/** Bytes of metadata, type and framing of the client. */
 const EVENT_OVERHEAD_BYTES = 2_000;
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
@@ -22,7 +22,7 @@ const card = (body: string) => ({
   link_url: null,
 });
 
-/** `sign` fills the texts. */
+/** Ad of the maximum length. `sign` fills its texts. */
 const longest = (id: number, sign: string): ObservedAd => {
   const shell = ad(id, { cards: Array.from({ length: 10 }, () => card('')) });
   const signs = Math.floor((AD_MAX_BYTES - bytesOf(shell)) / 10 / Buffer.byteLength(sign));
@@ -63,7 +63,7 @@ it('every event about ads of the maximum length fits into one append, also when 
   for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
 });
 
-/** All pages are partial and have this name. */
+/** Closing event of a scan whose pages are all partial and have this name. */
 const closedScan = (pageName: string, differences: readonly string[] = []) => {
   const pages = Array.from({ length: SCAN_PAGES_MAX }, (_, index) => ({
     page_id: String(10_000_000_000_000_000_000n + BigInt(index)),

@@ -54,7 +54,7 @@ const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleEvent => ({
   type: 'AlertChannelSuspended',
   data: { ...named, ...suspension(channel) },
 });
-/** Recorded when one failing channel still disabled the rule. */
+/** Suspension from the time when one failing channel still disabled the rule. */
 const ruleSuspended: AlertRuleEvent = {
   type: 'AlertRuleSuspended',
   data: { ...named, ...suspension('webhook') },

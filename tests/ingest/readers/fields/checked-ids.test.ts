@@ -22,7 +22,7 @@ const snapshot = (id: string): string =>
   `https://www.facebook.com/ads/archive/render_ad/?id=${id}&access_token=x`;
 const library = (id: string): string => `https://www.facebook.com/ads/library/?id=${id}`;
 
-/** With what a double makes of them. */
+/** Ids beyond 2^53, with what a double makes of them. */
 const ROUNDED = [
   ['71000000000000145', '71000000000000144'],
   ['71000000000000251', '71000000000000256'],
