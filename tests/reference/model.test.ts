@@ -103,6 +103,16 @@ describe('rules 1 and 7, ads shown as ended', () => {
     expect(shownLater(fields)).toMatchObject({ status: 'active', last_seen: at(1), stopped_on: null });
   });
 
+  test('a start or stop date more than a day after the scan is unknown', () => {
+    const dates = (days: number) => {
+      const fields = { isActive: false, startedOn: dateOf(days), stoppedOn: dateOf(days) };
+      const { started_on, stopped_on } = a1(scan('s1', at(0), [shown('a1', fields)])) ?? {};
+      return [started_on, stopped_on];
+    };
+    expect(dates(1)).toEqual([dateOf(1), dateOf(1)]);
+    expect(dates(2)).toEqual([null, null]);
+  });
+
   test('an inactive ad keeps the time of its stop, and gains the stop date that a later scan shows', () => {
     const ended = (id: string, day: number, stoppedOn: string | null) =>
       scan(id, at(day), [shown('a1', { isActive: false, stoppedOn })]);

@@ -10,8 +10,22 @@ const isBlank = (text: string | null): boolean => text === null || text.trim() =
 /** Decision: scans of one time are in the order of their ids (rule 11). */
 const byTime = (a: Scan, b: Scan): number => (a.at + a.id < b.at + b.id ? -1 : 1);
 
+/** A date more than a day after the scan is unknown: one in the future is not believed. */
+const withKnownDates = (scan: Scan): Scan => {
+  const lastDay = dayOf(new Date(Date.parse(scan.at) + DAY_MS).toISOString());
+  const known = (day: string | null): string | null => (day !== null && day > lastDay ? null : day);
+  const ads = scan.ads.map((shown) => ({
+    ...shown,
+    startedOn: known(shown.startedOn),
+    stoppedOn: known(shown.stoppedOn),
+  }));
+  return { ...scan, ads };
+};
+
 export const scansOf = ({ observations }: World): Scan[] => {
-  const scans = observations.filter((observation): observation is Scan => observation.kind === 'scan');
+  const scans = observations.flatMap((observation) =>
+    observation.kind === 'scan' ? [withKnownDates(observation)] : [],
+  );
   return [...new Map(scans.map((scan) => [scan.id, scan])).values()].toSorted(byTime);
 };
 
