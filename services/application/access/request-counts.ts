@@ -16,8 +16,8 @@ const TELL_EVERY_MS = 250;
 /** A process allows this part of a limit before it exchanges counts: four processes allow 1.09 × the limit in all. */
 const UNHEARD_PART = 1 / 80;
 /** Milliseconds for which a request waits until the others are heard, and for which none waits after one has waited in vain. */
-const HEARING_MS = 100;
-const DEAF_MS = 1_000;
+const HEARING_MS = 500;
+const DEAF_MS = 5_000;
 const NAMES_PER_MESSAGE = 2_000;
 const NAME_MAX_CHARACTERS = 300;
 /** Core NATS without a stream: the requests of a lost message are not counted elsewhere. */

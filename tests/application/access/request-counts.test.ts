@@ -150,7 +150,7 @@ describe('request counts of several processes', () => {
     const [one] = processes.all as [RequestCounts];
     processes.nats.silence();
     const taken = Array.from({ length: 200 }, () => takeHeard(one, 100));
-    await vi.advanceTimersByTimeAsync(200);
+    await vi.advanceTimersByTimeAsync(600);
     expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(100);
   });
 
