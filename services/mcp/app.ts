@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { REQUEST_BUDGET_MS } from '#platform/concurrency/time-budget.ts';
+import { REQUEST_BUDGET_MS, TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
@@ -47,6 +47,10 @@ export const buildMcpApp = async (
   giveTimeBudgets(app, {
     budgetOf: ({ routeOptions }) =>
       MCP_PATHS.includes(routeOptions.url ?? '') ? callBudgetMs : requestBudgetMs,
+    // The error handler of the route words it. Replies of the SDK and of the provider are hijacked and end by themselves.
+    answerLate: (_request, reply) => {
+      if (!reply.sent) void reply.send(new TimeUsedUp());
+    },
   });
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);

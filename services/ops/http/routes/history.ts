@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { MANIFEST_FILE } from '#contracts/audit/manifest.ts';
 import type { Log } from '#platform/logger.ts';
-import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { OPS_LONG_BUDGET_MS } from '../budgets.ts';
 import { page, PRIVATE_HEADERS } from '../reply.ts';
 import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
@@ -71,7 +71,8 @@ export const registerHistoryRoutes = (
   ending: AbortSignal,
 ): void => {
   const { log, requestBudgetMs } = dependencies;
-  const inTime = <T>(work: () => Promise<T>): Promise<T> => withTimeBudget(waitsOf(requestBudgetMs), work);
+  const inTime = <T>(work: () => Promise<T>): Promise<T> =>
+    withTimeBudget(waitsOf(requestBudgetMs), () => untilTimeUsedUp(work()));
   const following = createConcurrencyLimit(FOLLOWERS_MAX, 'followed histories');
   const exporting = createConcurrencyLimit(EXPORTS_MAX, 'exports');
 
