@@ -1,5 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readNewestOfBrandFiles, readNewestOfFiles } from '#projections/creatives/read.ts';
+import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { readAsOfEmptyList } from '../endpoint/page-as-of.ts';
 
 /** Time of a reply without files. */
@@ -7,6 +8,6 @@ export const readAsOfFiles = (db: ReadDatabase, brandId: string | undefined): Pr
   readAsOfEmptyList(
     db,
     brandId,
-    (id) => readNewestOfBrandFiles(db, id),
+    async (id) => (await readNewestOfBrandFiles(db, id)) ?? (await readScannedAt(db, 'creatives', id)),
     () => readNewestOfFiles(db),
   );
