@@ -24,6 +24,8 @@ const fingerprintOf = (filters: string): string =>
 
 const refusal = (message: string): Refusal =>
   new Refusal('invalid_cursor', message, [{ path: 'cursor', message, code: 'invalid_cursor' }]);
+const ALTERED = refusal('The cursor is invalid. Start again without a cursor.');
+const OF_OTHERS = refusal('The cursor belongs to other parameters. Start again without a cursor.');
 
 /** All processes share the secrets. `second` is only accepted for reading, during a rotation. */
 export const createCursors = (secret: string, second?: string): Cursors => {
@@ -38,23 +40,20 @@ export const createCursors = (secret: string, second?: string): Cursors => {
       return Buffer.concat([signatureOf(payload), payload]).toString('base64url');
     },
     open: (cursor, filters) => {
-      const altered = refusal('The cursor is invalid. Start again without a cursor.');
-      if (cursor.length > CURSOR_MAX_LENGTH) throw altered;
+      if (cursor.length > CURSOR_MAX_LENGTH) throw ALTERED;
       const bytes = Buffer.from(cursor, 'base64url');
       // Decoding skips characters outside base64url and ignores spare bits, so only the exact text is accepted.
-      if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== cursor) throw altered;
+      if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== cursor) throw ALTERED;
       const payload = bytes.subarray(SIGNATURE_BYTES);
       const signature = bytes.subarray(0, SIGNATURE_BYTES);
-      if (!keys.some((one) => timingSafeEqual(signature, signatureOf(payload, one)))) throw altered;
+      if (!keys.some((one) => timingSafeEqual(signature, signatureOf(payload, one)))) throw ALTERED;
       const [version, fingerprint, ...sortKey] = JSON.parse(payload.toString('utf8')) as [
         number,
         string,
         ...SortKey,
       ];
-      if (version !== VERSION) throw altered;
-      if (fingerprint !== fingerprintOf(filters)) {
-        throw refusal('The cursor belongs to other parameters. Start again without a cursor.');
-      }
+      if (version !== VERSION) throw ALTERED;
+      if (fingerprint !== fingerprintOf(filters)) throw OF_OTHERS;
       return sortKey;
     },
   };

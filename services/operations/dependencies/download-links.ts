@@ -17,7 +17,8 @@ export type DownloadLinks = {
   ): Download & { readonly expiresAt: string };
 };
 
-const refusal = (message: string): Refusal => new Refusal('link_invalid', message);
+const ALTERED = new Refusal('link_invalid', 'The link is invalid. Read the report again for a new link.');
+const EXPIRED = new Refusal('link_invalid', 'The link has expired. Read the report again for a new link.');
 const EXPIRES = /^[0-9]{1,12}$/;
 
 export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): DownloadLinks => {
@@ -38,15 +39,14 @@ export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): Downlo
       return { url, expiresAt: new Date(expiresAt * 1_000).toISOString() };
     },
     open: (fileName, { object, expires, signature }, now) => {
-      const altered = refusal('The link is invalid. Read the report again for a new link.');
       if (typeof object !== 'string' || typeof expires !== 'string' || typeof signature !== 'string') {
-        throw altered;
+        throw ALTERED;
       }
-      if (object.includes('\n') || !EXPIRES.test(expires)) throw altered;
+      if (object.includes('\n') || !EXPIRES.test(expires)) throw ALTERED;
       const download = { fileName, objectKey: object };
-      if (!signer.isSigned(signedText(download, expires), signature)) throw altered;
+      if (!signer.isSigned(signedText(download, expires), signature)) throw ALTERED;
       if (Number(expires) * 1_000 <= now.getTime()) {
-        throw refusal('The link has expired. Read the report again for a new link.');
+        throw EXPIRED;
       }
       return { ...download, expiresAt: new Date(Number(expires) * 1_000).toISOString() };
     },
