@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
@@ -116,6 +117,23 @@ describe('the stream of appends', () => {
     await expect(lost).rejects.toMatchObject({ type: 'unavailable' });
     lasting.answerAll();
     expect(await kept).toEqual({ revision: 7n, position: 7n });
+  });
+
+  test('is needed, because a broken connection of one client of the package fails the appends of all', async () => {
+    const [breaking, lasting] = await Promise.all([startHolding(), startHolding()]);
+    resources.use(breaking.server);
+    resources.use(lasting.server);
+    const [lost, kept] = [breaking, lasting].map(({ server }) => {
+      const client = EventStoreDBClient.connectionString(server.url);
+      // The stub does not tell the features of a server.
+      Object.assign(client, { supports: () => Promise.resolve(true) });
+      return client.appendToStream('test-1', jsonEvent({ type: 'Tried', data: {} }));
+    });
+    const ended = Promise.allSettled([lost, kept]);
+    await expect.poll(() => breaking.held.length + lasting.held.length, { timeout: LONG_MS }).toBe(2);
+    breaking.held[0]?.call.emit('error', { code: status.UNAVAILABLE, details: 'gone' });
+    // Here the package throws at the late answer of the lasting server, which would end the process.
+    expect((await ended).map((one) => one.status)).toEqual(['rejected', 'rejected']);
   });
 
   test('that ends with a failure sends nothing after it, neither what waits nor what comes later', async () => {
