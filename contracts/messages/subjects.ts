@@ -48,9 +48,7 @@ export type ScrapeWanted = {
   readonly reason?: ScrapeRequested['reason'];
 };
 /** All processes that read the source share this consumer. */
-export const collectorConsumer = (source: string): string => `${COLLECTOR_CONSUMER}-${source}`;
-/** Consumer of all sources in earlier releases, and the beginning of the names above. */
-export const COLLECTOR_CONSUMER = 'collector';
+export const collectorConsumer = (source: string): string => `collector-${source}`;
 
 /**
  * Due deliveries. Messages carry ids only: payload and state are in Postgres. Ids due together share a message, because

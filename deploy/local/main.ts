@@ -116,7 +116,7 @@ const start = async (
     nats_url: servers.natsUrl,
     workspace_id: workspace.workspace_id,
     api_key: workspace.api_key,
-    ...(workspace.member_id === undefined ? {} : { member_id: workspace.member_id }),
+    member_id: workspace.member_id,
   };
   await writeJsonFile(folders.localFile, stack);
   const receiverUrl =

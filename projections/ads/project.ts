@@ -1,6 +1,6 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { type AdLibraryEvent, wasRunning } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
@@ -164,7 +164,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             stopped_on,
             inactive_since: observed_at,
             seen_at: last_seen_at,
-            observed_running: wasRunning(event.data),
+            observed_running: event.data.observed_running,
             // Set as in a return, because changes with the same columns are written together.
             not_shown_since: false,
           }),

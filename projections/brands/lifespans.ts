@@ -8,7 +8,6 @@ import {
   type AdConfirmedInactive,
   type AdReturned,
   type AdStarted,
-  wasRunning,
 } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { addToCounters } from '../sql/counter-table.ts';
@@ -56,7 +55,7 @@ export const lifespanAtStart = (event: RecordedEvent<AdStarted>): readonly Chang
 
 export const lifespanAtStop = (event: RecordedEvent<AdConfirmedInactive>): Change => {
   const { started_on, stopped_on, last_seen_at } = event.data;
-  const lastSeenOn = wasRunning(event.data) ? utcDate(last_seen_at) : null;
+  const lastSeenOn = event.data.observed_running ? utcDate(last_seen_at) : null;
   return step(event, { ended: true, started_on, ended_on: stopped_on ?? lastSeenOn });
 };
 

@@ -108,7 +108,7 @@ const linksOfLooks = ({ looks }: AdRecord): readonly { readonly link: string; re
     ),
   );
 
-/** The looks tell when the ad led where; events of older releases may lack them. */
+/** The looks and the added occurrences tell when the ad led where. */
 const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { before, after, added, observed_at } = event.data;
   const looked = linksOfLooks(after);

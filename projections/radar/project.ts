@@ -33,7 +33,6 @@ type Item = {
   /** True if a correction adds the item. */
   readonly is_added?: boolean;
   /** False without a stated destination; an event that states one has precedence. */
-  readonly is_stated?: boolean;
   readonly destination_url?: string | null | undefined;
   readonly previous_destination_url?: string | undefined;
   readonly basis?: 'library' | 'absence' | undefined;
@@ -74,7 +73,6 @@ const putItem = (event: LibraryEvent, item: Item): Change => {
       brand_id,
       observed_at,
       position,
-      stated_at: item.is_stated === false ? 0n : position,
       is_added,
       occurrence,
       ad: appendFields(about, { url }),
@@ -132,7 +130,6 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
       .map((of) => mark(event, of, true)),
     ...added.flatMap((of) => {
       const type = TYPES[of.kind];
-      const is_stated = of.kind !== 'started' || of.to_url !== undefined;
       const item = putItem(event, {
         ...of,
         id: derivedId('radar item', `${ad_id}|${type}|${of.scan_id}`),
@@ -140,9 +137,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
         ad: after,
         excerpt: excerptOf(after),
         is_added: true,
-        // Older releases recorded no destination of a start.
-        is_stated,
-        destination_url: is_stated ? of.to_url : after.content.link_url,
+        destination_url: of.to_url,
         previous_destination_url: of.from_url,
       });
       return [item, mark(event, of, false)];

@@ -21,7 +21,6 @@ export const putItem: Statement = {
     brand_id: 'uuid',
     observed_at: 'timestamptz',
     position: 'bigint',
-    stated_at: 'bigint',
     is_added: 'boolean',
     occurrence: 'text',
     ad: 'text',
@@ -31,8 +30,8 @@ export const putItem: Statement = {
     with first as materialized (
       select distinct on (ad_id, type, scan_id) * from :input i order by ad_id, type, scan_id, position
     ), last as materialized (
-      select distinct on (ad_id, type, scan_id) ad_id, type, scan_id, stated_at, occurrence as stated
-      from :input i order by ad_id, type, scan_id, stated_at desc, position
+      select distinct on (ad_id, type, scan_id) ad_id, type, scan_id, position as stated_at, occurrence as stated
+      from :input i order by ad_id, type, scan_id, position desc
     )
     insert into item as t (id, brand_id, observed_at, type, ad_id, scan_id, position, stated_at, is_added, is_withdrawn,
       occurrence, ad, reported, reported_brand_id)

@@ -1,5 +1,5 @@
--- Recorded scans, with the pages and countries that complete ones covered. `out_of_order`: of an older release, with
--- totals that do not hold for its own time, or no look at the brand.
+-- Recorded scans, with the pages and countries that complete ones covered. `out_of_order`: too late to
+-- be decided, with totals that do not hold for its own time, or no look at the brand.
 create table scan (
   brand_id uuid not null,
   date date not null,
@@ -19,7 +19,7 @@ create table ad (
   ad_id text not null,
   social_page_id text not null,
   countries text[] not null,
-  -- Countries of the scans that showed an ad which names none; empty for others, and for those of an older release.
+  -- Countries of the scans that showed an ad which names none; empty for others.
   requested_countries text[] not null,
   first_seen_on date not null,
   -- Time of the last stop, or infinity; of the last return, or -infinity.

@@ -8,7 +8,7 @@ import type { Change, Row, Statement } from '../define-projection.ts';
  * because a late scan or correction would then give other figures than a rebuild.
  */
 
-/** True for scans of older releases whose totals do not hold for their own time (rule 11). */
+/** True for a scan that was too late to be decided: its totals do not hold for its own time (rule 11). */
 export const isOutOfOrder = ({ data }: ScanRecorded): boolean => data.late_arrival && !data.chronological;
 
 /** The date comes first, so that a rebuild without indexes finds the scans of a day. */

@@ -1,4 +1,4 @@
-import { type AdStarted, wasRunning } from '#contracts/events/corpus/ad-library.ts';
+import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy } from '#contracts/values/signals.ts';
 import type { Change } from '../define-projection.ts';
@@ -111,7 +111,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
             addStep(event.data, { minus: format }),
             putOccurrence(event, ad_id, { ...event.data, kind: 'stopped' }),
           ]
-        : [addStep(event.data, { minus: format, uncovered: wasRunning(event.data) ? 0 : -1 })];
+        : [addStep(event.data, { minus: format, uncovered: event.data.observed_running ? 0 : -1 })];
     }
     case 'AdReturned':
       return [addStep(event.data, { plus: event.data.format })];

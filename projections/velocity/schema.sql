@@ -1,4 +1,4 @@
--- One row per recorded scan. `out_of_order`: of an older release, with figures that do not hold for its own time.
+-- One row per recorded scan. `out_of_order`: too late to be decided, with figures that do not hold for its own time.
 create table scan (
   brand_id uuid not null,
   date date not null,

@@ -94,8 +94,8 @@ create table if not exists alerting.told_signal (
   primary key (alert_id, signal_id)
 );
 
--- Events of streams that wait for a release: for each stream the first event, which an earlier release could not read,
--- and the later ones behind it. `version` is the schema version as text, because a newer writer decides on its form.
+-- Events of streams that wait for a release: for each stream the first event, which the release then could not
+-- read, and the later ones behind it. `version` is the schema version as text, because a newer writer decides on its form.
 create table if not exists alerting.waiting_event (
   stream text not null,
   revision bigint not null,

@@ -6,23 +6,17 @@ import { ensureStreams } from '#platform/nats/streams.ts';
 
 /** Unacknowledged messages of all processes: enough for a dozen that fetch ahead. */
 const ACK_PENDING_MAX = 3_000;
-/** The limit that earlier releases chose. */
-const EARLIER_RELEASES_CHOSE = 10_000;
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
-/** Call also after NATS lost its storage. An existing consumer keeps its values, but not an earlier release's limit. */
+/** Call also after NATS lost its storage. An existing consumer keeps its values. */
 export const ensureDeliveryConsumer = async (
   nats: Pick<Nats, 'manager' | 'streamSettings'>,
 ): Promise<void> => {
   await ensureStreams(nats);
-  const { manager } = nats;
-  const existing = await ensureConsumer(manager, DELIVERIES_STREAM, {
+  await ensureConsumer(nats.manager, DELIVERIES_STREAM, {
     durable_name: DELIVERY_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
     max_ack_pending: ACK_PENDING_MAX,
   });
-  if (existing?.config.max_ack_pending !== EARLIER_RELEASES_CHOSE) return;
-  const max_ack_pending = ACK_PENDING_MAX;
-  await manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, { max_ack_pending });
 };

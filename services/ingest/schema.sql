@@ -3,100 +3,30 @@
 -- file; while the two agree, a start runs nothing of it.
 create schema if not exists ingest;
 
--- Tables of an older release lack the scans and the looks of ads. They are dropped, and the next start folds them again.
-do $$
-begin
-  if to_regclass('ingest.library') is not null and to_regclass('ingest.scan') is null then
-    drop table if exists ingest.brand, ingest.linked_page, ingest.library, ingest.ad, ingest.ad_owner, ingest.page,
-      ingest.recorded_scan, ingest.folded_to, ingest.staged_history;
-  end if;
-end $$;
-
--- Tables of an older release lack the history of links. The next start folds the log from its beginning.
-do $$
-begin
-  if to_regclass('ingest.folded_to') is not null and to_regclass('ingest.page_link') is null then
-    drop table ingest.folded_to;
-  end if;
-end $$;
-
--- Tables of an older release lack the destinations of ads. They are dropped, and the next start folds them again.
-do $$
-begin
-  if to_regclass('ingest.ad') is not null and not exists (
-      select from information_schema.columns
-      where table_schema = 'ingest' and table_name = 'ad' and column_name = 'destination') then
-    drop table if exists ingest.library, ingest.ad, ingest.ad_owner, ingest.ad_move, ingest.page, ingest.recorded_scan,
-      ingest.folded_to;
-  end if;
-end $$;
-
--- Tables of an older release lack the confidence of links and the times of registrations. The next start folds the log
--- from its beginning.
-do $$
-begin
-  if to_regclass('ingest.folded_to') is not null and not exists (
-      select from information_schema.columns
-      where table_schema = 'ingest' and table_name = 'page_link' and column_name = 'confidence') then
-    drop table ingest.folded_to;
-  end if;
-end $$;
-
--- Without its checkpoint the log is folded from its beginning, and with it the links of all pages.
-do $$
-begin
-  if to_regclass('ingest.folded_page') is not null and to_regclass('ingest.folded_to') is null then
-    drop table ingest.folded_page;
-  end if;
-end $$;
-
--- Older releases named the column of a social page's id `page_id`.
-do $$
-declare
-  renamed text;
-begin
-  for renamed in
-    select table_name from information_schema.columns where table_schema = 'ingest' and column_name = 'page_id'
-  loop
-    execute format('alter table ingest.%I rename column page_id to social_page_id', renamed);
-  end loop;
-end $$;
-
 -- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
   chunk int not null,
   staged_at timestamptz not null default now(),
   ads text not null,
-  -- True when at least one entry of the chunk has no social page. Read by earlier releases.
-  unnamed boolean not null,
+  -- The domains to which destinations of the ads may belong.
+  domains text[] not null,
   primary key (scan_id, chunk)
 );
--- The domains to which destinations of the ads may belong. Null in rows of an older release.
-alter table ingest.staged_chunk add column if not exists domains text[];
 -- For the deletion of old rows, in this and the next tables.
 create index if not exists staged_chunk_by_age on ingest.staged_chunk (staged_at, scan_id);
 
 -- SHA-256 of the ads of each chunk as it first arrived. Kept after the scan is recorded, until 30 days after the last
--- chunk of the scan: a chunk that comes again with other content is refused (rule 8). Chunks that an older release
--- staged get theirs when the table is created.
-do $$
-begin
-  if to_regclass('ingest.staged_digest') is null then
-    create table ingest.staged_digest (
-      scan_id uuid not null,
-      chunk int not null,
-      staged_at timestamptz not null default now(),
-      digest text not null,
-      primary key (scan_id, chunk)
-    );
-    insert into ingest.staged_digest (scan_id, chunk, staged_at, digest)
-    select scan_id, chunk, staged_at, encode(sha256(convert_to(ads, 'UTF8')), 'hex') from ingest.staged_chunk;
-  end if;
-end $$;
-
--- The brand that the chunk was submitted for. Null in rows of an older release.
-alter table ingest.staged_digest add column if not exists brand_id uuid;
+-- chunk of the scan: a chunk that comes again with other content is refused (rule 8).
+create table if not exists ingest.staged_digest (
+  scan_id uuid not null,
+  chunk int not null,
+  staged_at timestamptz not null default now(),
+  digest text not null,
+  -- The brand that the chunk was submitted for.
+  brand_id uuid not null,
+  primary key (scan_id, chunk)
+);
 create index if not exists staged_digest_by_age on ingest.staged_digest (staged_at, scan_id);
 
 -- One row per ad of a staged scan: the first chunk that has an entry of the ad (rule 8), and the brand that the ad
@@ -106,11 +36,11 @@ create table if not exists ingest.staged_ad (
   ad_id text not null,
   chunk int not null,
   brand_id uuid not null,
+  social_page_id text,
+  -- Further chunks with entries of the ad, which are merged with that of the first. Null for nearly all ads.
+  more_chunks int[],
   primary key (scan_id, ad_id)
 );
-alter table ingest.staged_ad add column if not exists social_page_id text;
--- Further chunks with entries of the ad, which are merged with that of the first. Null for nearly all ads.
-alter table ingest.staged_ad add column if not exists more_chunks int[];
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
 
 -- Catalogue pages of storefront scans that have not ended.
@@ -119,9 +49,9 @@ create table if not exists ingest.staged_storefront_page (
   page int not null,
   staged_at timestamptz not null default now(),
   products text not null,
+  product_count int not null,
   primary key (scan_id, page)
 );
-alter table ingest.staged_storefront_page add column if not exists product_count int;
 create index if not exists staged_storefront_page_by_age on ingest.staged_storefront_page (staged_at);
 
 -- SHA-256 of each catalogue page as it first arrived. Kept after the scan is recorded, for 30 days: a page that comes
@@ -166,15 +96,14 @@ create table if not exists ingest.recorded_storefront_scan (
 
 create table if not exists ingest.brand (
   brand_id uuid primary key,
-  domain text not null
+  domain text not null,
+  -- Time of the first profile, link or other observation that named the brand. A scan that names it sooner is in
+  -- `ingest.scan` only.
+  registered_at text collate "C"
 );
 -- The id follows from the domain. A unique domain would refuse one of two writers that store one brand at the same moment:
 -- `on conflict` looks at one index only.
-alter table ingest.brand drop constraint if exists brand_domain_key;
 create index if not exists brand_by_domain on ingest.brand (domain);
--- Time of the first profile, link or other observation that named the brand. A scan that names it sooner is in
--- `ingest.scan` only.
-alter table ingest.brand add column if not exists registered_at text collate "C";
 
 create table if not exists ingest.linked_page (
   brand_id uuid not null,
@@ -184,7 +113,6 @@ create table if not exists ingest.linked_page (
   linked_at text collate "C" not null,
   primary key (brand_id, social_page_id)
 );
-drop index if exists ingest.linked_page_by_page;
 create index if not exists linked_page_by_confidence on ingest.linked_page (social_page_id, confidence desc, brand_id);
 
 -- Every observation of a link between a page and a brand. They say which pages a day needs (rule 9).
@@ -193,10 +121,10 @@ create table if not exists ingest.page_link (
   brand_id uuid not null,
   observed_at text collate "C" not null,
   linked boolean not null,
+  -- Null for an observation that ended the link.
+  confidence real,
   primary key (social_page_id, brand_id, observed_at)
 );
--- Null for an observation that ended the link.
-alter table ingest.page_link add column if not exists confidence real;
 create index if not exists page_link_by_brand on ingest.page_link (brand_id);
 
 -- One row per brand: the revision of its adLibrary stream that the tables below reflect, and the ad counters.
@@ -221,31 +149,16 @@ create table if not exists ingest.ad (
   known jsonb not null,
   -- Host of the ad's destination with its labels in reverse order, each with a dot: `com.shop.`. Null without one.
   destination text collate "C",
+  -- Domains to which the ad led before. Null for most ads.
+  former_domains text[],
+  -- Time of the first scan that showed the ad with its page.
+  page_met_at text collate "C" not null,
   primary key (ad_id, brand_id)
 );
--- Domains to which the ad led before. Null for most ads, and in rows of an older release.
-alter table ingest.ad add column if not exists former_domains text[];
 -- GIN indexes here have no list of pending entries: each search would read all of it, so that the planner chooses other indexes.
 create index if not exists ad_by_former_domain on ingest.ad using gin (former_domains)
   with (fastupdate = off) where former_domains is not null;
--- In tables of an older release it has one.
-do $$
-begin
-  if exists (select from pg_class where oid = 'ingest.ad_by_former_domain'::regclass and reloptions is null) then
-    alter index ingest.ad_by_former_domain set (fastupdate = off);
-  end if;
-end $$;
 create index if not exists ad_by_destination on ingest.ad (destination, brand_id) where destination is not null;
--- In tables of an older release, an ad has one row.
-do $$
-begin
-  if exists (select from pg_constraint
-      where conrelid = 'ingest.ad'::regclass and contype = 'p' and cardinality(conkey) = 1) then
-    alter table ingest.ad drop constraint ad_pkey, add primary key (ad_id, brand_id);
-  end if;
-end $$;
--- Time of the first scan that showed the ad with its page. Null in rows of an older release: that of the first scan.
-alter table ingest.ad add column if not exists page_met_at text collate "C";
 create index if not exists ad_by_page on ingest.ad (social_page_id, brand_id, first_seen_at);
 create index if not exists ad_by_brand on ingest.ad (brand_id, ad_id) include (social_page_id);
 create index if not exists ad_live_by_page on ingest.ad (brand_id, social_page_id) where live;
@@ -255,7 +168,6 @@ create index if not exists ad_live_page on ingest.ad (social_page_id) where live
 -- Searches for a brand do not state the condition of the other two indexes, which hold such ads of all brands.
 create index if not exists ad_by_each_brand on ingest.ad using gin ((known->'brands'))
   with (fastupdate = off) where known->'brands' is not null;
-drop index if exists ingest.ad_of_several_brands;
 create index if not exists ad_of_several_brands_by_page on ingest.ad (social_page_id) where known ? 'brands';
 -- By the time since which each belongs to its brand. Nearly no scan precedes one of them.
 create index if not exists ad_by_last_change_of_brand on ingest.ad
@@ -265,10 +177,10 @@ create index if not exists ad_by_last_change_of_brand on ingest.ad
 -- appended. An ad in concurrent scans of two brands therefore starts in one stream only.
 create table if not exists ingest.ad_owner (
   ad_id text primary key,
-  brand_id uuid not null
+  brand_id uuid not null,
+  -- Time and cause of the move that gave the ad to this brand; empty for an ad that has not moved.
+  since text collate "C" not null default ''
 );
--- Time and cause of the move that gave the ad to this brand; empty for an ad that has not moved.
-alter table ingest.ad_owner add column if not exists since text collate "C" not null default '';
 
 -- Moves of ads between brands (rule 10). The former brand's stream records a move first. `moved`: the event, until the
 -- present brand's stream has it too. One small row per move stays.
@@ -297,10 +209,10 @@ create table if not exists ingest.page (
   first_scan_at text not null,
   last_scan_at text not null,
   last_complete_at text,
+  -- Time of the complete scan before the last complete scan.
+  complete_before text,
   primary key (social_page_id, brand_id)
 );
--- Time of the complete scan before the last complete scan.
-alter table ingest.page add column if not exists complete_before text;
 create index if not exists page_by_brand on ingest.page (brand_id);
 
 -- Every recorded scan with its coverage, and the pages that it named.
@@ -310,10 +222,10 @@ create table if not exists ingest.scan (
   observed_at text collate "C" not null,
   complete boolean not null,
   countries text[] not null,
-  collector text not null
+  collector text not null,
+  -- True when the scan showed an ad without a page.
+  unnamed boolean not null
 );
--- True when the scan showed an ad without a page. Null in rows of an older release.
-alter table ingest.scan add column if not exists unnamed boolean;
 create index if not exists scan_by_brand on ingest.scan (scanned_for, observed_at);
 
 create table if not exists ingest.scan_page (
@@ -332,28 +244,19 @@ create table if not exists ingest.recorded_scan (
   differences text[] not null,
   totals jsonb not null,
   reliable boolean not null,
-  -- False for a late scan of an older release, whose totals are not those of its own time.
+  -- False for a scan that was too late to be decided (rule 11): its totals do not hold for its own time.
   chronological boolean not null,
+  collector text not null,
   -- The cause of the last correction of the totals, or the late observation that recorded the scan.
   corrected_by uuid,
+  -- All causes that recorded or corrected the totals, of which the newest 100 stay: a cause that is decided again after an
+  -- interruption must not count twice. Null while the totals are as recorded.
+  causes uuid[],
+  -- True when a correction found that the scan had not looked at the brand.
+  no_look boolean not null default false,
   primary key (scan_id, brand_id)
 );
--- All causes that recorded or corrected the totals, of which the newest 100 stay: a cause that is decided again after an
--- interruption must not count twice. Null in rows that are not corrected, or were by an older release.
-alter table ingest.recorded_scan add column if not exists causes uuid[];
--- True when a correction found that the scan had not looked at the brand.
-alter table ingest.recorded_scan add column if not exists no_look boolean not null default false;
--- The collector of the scan. Null in rows that an older release adds later.
-do $$
-begin
-  if not exists (select from information_schema.columns
-      where table_schema = 'ingest' and table_name = 'recorded_scan' and column_name = 'collector') then
-    alter table ingest.recorded_scan add column collector text;
-    update ingest.recorded_scan r set collector = s.collector from ingest.scan s where s.scan_id = r.scan_id;
-  end if;
-end $$;
 create index if not exists recorded_scan_by_collector on ingest.recorded_scan (brand_id, collector);
-drop index if exists ingest.recorded_scan_by_brand;
 
 -- Links and registrations that arrived after scans of later times, and whose ads are not decided again yet. A row is
 -- committed before the event is appended. `registered_before`: the time of the brand's registration until then.

@@ -181,17 +181,14 @@ export const readDatabaseSettings = {
 export const LocalStack = z.object({
   api_url: z.string(),
   ops_url: z.string(),
-  /** Missing in folders of older releases. */
-  mcp_url: z.string().optional(),
-  /** Absent in the file of an earlier version. */
-  intake_url: z.string().optional(),
+  mcp_url: z.string(),
+  intake_url: z.string(),
   event_store_url: z.string(),
   database_url: z.string(),
   nats_url: z.string(),
   workspace_id: z.string(),
   api_key: z.string(),
-  /** Missing in folders of older releases. */
-  member_id: z.string().optional(),
+  member_id: z.string(),
 });
 export type LocalStack = z.infer<typeof LocalStack>;
 
@@ -228,7 +225,7 @@ export const environmentWithLocalStack = (
   if (Object.entries(servers).some(([name, url]) => (nonEmpty[name] ?? url) !== url)) return environment;
   const found = {
     ...servers,
-    ...(local.mcp_url === undefined ? {} : { MCP_BASE_URL: local.mcp_url }),
+    MCP_BASE_URL: local.mcp_url,
     MEMBER_VAULT_KEY: secrets.member_vault_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };

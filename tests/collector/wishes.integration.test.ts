@@ -1,11 +1,5 @@
-import { AckPolicy } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  COLLECTOR_CONSUMER,
-  collectorConsumer,
-  SCRAPE_REQUESTED,
-  SCRAPES_STREAM,
-} from '#contracts/messages/subjects.ts';
+import { collectorConsumer, SCRAPE_REQUESTED, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
 import { silentLog } from '#platform/logger.ts';
 import { consumeWishes } from '#services/collector/schedule/consume-wishes.ts';
 import { type CollectorStack, openCollectorStack, until } from './collector-stack.ts';
@@ -96,19 +90,4 @@ test('keeps the values of a consumer that an operator chose', async () => {
   await consumers.update(SCRAPES_STREAM, durable, { ack_wait: 60_000_000_000 });
   await wishesOf('after.example');
   expect((await consumers.info(SCRAPES_STREAM, durable)).config.ack_wait).toBe(60_000_000_000);
-});
-
-test('removes the consumer of earlier releases, which took the wishes for all sources', async () => {
-  const { manager } = stack.nats;
-  await manager.consumers.add(SCRAPES_STREAM, {
-    durable_name: COLLECTOR_CONSUMER,
-    ack_policy: AckPolicy.Explicit,
-  });
-  await using collectors = new AsyncDisposableStack();
-  collectors.use(consume('storefront'));
-  await until('the removal', async () => {
-    const names = [];
-    for await (const { name } of manager.consumers.list(SCRAPES_STREAM)) names.push(name);
-    return names.includes(COLLECTOR_CONSUMER) ? null : true;
-  });
 });

@@ -184,15 +184,6 @@ const withNewServer = (): Pick<Nats, 'manager' | 'streamSettings'> => {
   return { manager, streamSettings: nats.streamSettings };
 };
 
-test('lowers the limit of a consumer that an earlier release created', async () => {
-  await ensureDeliveryConsumer(nats);
-  for (const connection of [nats, withNewServer()]) {
-    await nats.manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, { max_ack_pending: 10_000 });
-    await ensureDeliveryConsumer(connection);
-    expect((await consumerConfig()).max_ack_pending).toBe(3_000);
-  }
-});
-
 test('keeps the values of a consumer that an operator chose', async () => {
   await ensureDeliveryConsumer(nats);
   const chosen = { max_ack_pending: 500, ack_wait: 60_000_000_000 };

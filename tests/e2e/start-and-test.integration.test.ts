@@ -61,10 +61,13 @@ const playStart = async (clone: string): Promise<{ readonly stop: () => Promise<
   const local: LocalStack = {
     api_url: `http://${server}`,
     ops_url: `http://${server}`,
+    mcp_url: `http://${server}`,
+    intake_url: `http://${server}`,
     event_store_url: `esdb://${server}?tls=false`,
     database_url: `postgres://service:secret@${server}/ads`,
     nats_url: `nats://${server}`,
     workspace_id: 'ws',
+    member_id: 'mem',
     api_key: 'key',
   };
   const { audit_signing_key } = createSigningKey();

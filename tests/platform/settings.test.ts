@@ -133,11 +133,14 @@ describe('settings of the local stack', () => {
       const local = {
         api_url: 'http://127.0.0.1:1',
         ops_url: 'http://127.0.0.1:2',
+        mcp_url: 'http://127.0.0.1:6',
+        intake_url: 'http://127.0.0.1:7',
         event_store_url: 'esdb://127.0.0.1:3?tls=false',
         database_url: 'postgres://127.0.0.1:4/ads',
         nats_url: 'nats://127.0.0.1:5',
         workspace_id: 'ws',
         api_key: 'key',
+        member_id: 'mem',
       };
       writeFileSync(join(DATA_DIR, 'local.json'), JSON.stringify(local));
       const secrets = { member_vault_key: 'vault', audit_signing_key: 'signing' };
@@ -154,6 +157,7 @@ describe('settings of the local stack', () => {
       DATABASE_URL: 'postgres://127.0.0.1:4/ads',
       EVENT_STORE_URL: 'esdb://127.0.0.1:3?tls=false',
       NATS_URL: 'nats://127.0.0.1:5',
+      MCP_BASE_URL: 'http://127.0.0.1:6',
       MEMBER_VAULT_KEY: 'vault',
       AUDIT_SIGNING_KEY: 'signing',
     };

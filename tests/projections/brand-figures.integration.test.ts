@@ -138,11 +138,17 @@ describe('a scan that arrives late', () => {
       .shows(detailOf(['active_ads', 'new_ads_7d', 'as_of'], shop), [[2, 1, timeOf(6)]]);
   });
 
-  it('of an older release never overrides a scan in order, nor makes its day reliable', async () => {
+  it('too late to be decided never overrides a scan in order, nor makes its day reliable', async () => {
     const world = histories();
     world.scan('shop', { name: 'a', day: 4, hour: 8, totals: { active: 7 }, reliable: false });
-    world.scan('shop', { name: 'b', day: 4, hour: 9, late: 'old', totals: { active: 99, seen: 3, news: 1 } });
-    world.scan('shop', { name: 'c', day: 3, late: 'old', totals: { active: 99, seen: 2 } });
+    world.scan('shop', {
+      name: 'b',
+      day: 4,
+      hour: 9,
+      late: 'undecided',
+      totals: { active: 99, seen: 3, news: 1 },
+    });
+    world.scan('shop', { name: 'c', day: 3, late: 'undecided', totals: { active: 99, seen: 2 } });
     await given(world.events)
       .into(dailyActivity)
       .shows(daysOf(world.idOf('shop')), [

@@ -38,7 +38,7 @@ const step = fc.oneof(
       hour: fc.constantFrom(8, 8, 8, 9),
       reliable: fc.boolean(),
       complete: fc.boolean(),
-      late: fc.constantFrom(undefined, undefined, 'old' as const, 'chronological' as const),
+      late: fc.constantFrom(undefined, undefined, 'undecided' as const, 'chronological' as const),
       scannedFor: brand,
       pages: fc.subarray(PAGES),
       countries: fc.subarray(['US', 'CA', 'ALL'], { minLength: 1 }),

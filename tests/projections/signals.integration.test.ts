@@ -363,6 +363,7 @@ const MIXES: readonly Told[] = [
               ...sighting,
               collector: 'another',
               aspects: ['format'],
+              differences: [],
               ads: ads.map((ad) => ({ ...ad, format: 'dco' as const, wording: { format: 'dco' as const } })),
             },
           },

@@ -42,7 +42,7 @@ export type AdLook = {
   readonly observed_at: string;
   readonly kind: 'running' | 'ended' | 'absent';
   readonly shown?: ShownFields;
-  /** Fields that an earlier look showed and this one did not. Absent: none; older releases recorded none. */
+  /** Fields that an earlier look showed and this one did not. Absent: none. */
   readonly blank?: readonly BlankField[];
 };
 
@@ -54,7 +54,7 @@ export type AdRecord = AdStanding & {
   readonly branded_content?: BrandedContent;
   /** In the order of observation. */
   readonly looks: readonly AdLook[];
-  /** Every brand that the ad ever belonged to; absent when it has not moved, and in older releases. */
+  /** Every brand that the ad ever belonged to; absent when it has not moved. */
   readonly brands?: readonly string[];
   /** Brands in the order of time, each since the cause of its move; absent when the ad has not moved. */
   readonly placings?: readonly BrandSince[];
@@ -79,7 +79,7 @@ export type Occurrence = {
   readonly basis?: 'library' | 'absence';
   readonly stopped_on?: string | null;
   readonly from_url?: string;
-  /** `null` for a start without a destination. Absent for starts that older releases corrected. */
+  /** `null` for a start without a destination. Absent for a stop. */
   readonly to_url?: string | null;
 };
 
@@ -142,8 +142,7 @@ export type ScanCorrected = Event<
      */
     readonly no_look?: true;
     /**
-     * Newest look if this scan was none; `null` if no other was. It decides totals and times of replies. Absent in
-     * older releases.
+     * Newest look, with `no_look`; `null` if no other scan looked. It decides totals and times of replies.
      */
     readonly last_look?: LastLook | null;
     /** Differences that repeat on most ads of the collector (rule 6). Absent: as recorded before. */

@@ -74,6 +74,5 @@ export type BlankField = Exclude<keyof ShownFields, 'page_id' | 'page_name' | 's
 
 /**
  * Ads of the brand after an event out of order: not inactive, and all. The scan's totals hold for its own time instead.
- * Absent in older releases.
  */
 export type AdsNow = { readonly active: number; readonly total: number };

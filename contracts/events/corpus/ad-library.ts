@@ -100,21 +100,12 @@ export type AdConfirmedInactive = Event<
       readonly basis: 'library' | 'absence';
       readonly stopped_on: string | null;
       readonly last_seen_at: string;
-      /** False when no scan showed the ad running. Absent in older releases; see `wasRunning`. */
-      readonly observed_running?: boolean;
+      /** False when no scan showed the ad running. */
+      readonly observed_running: boolean;
       /** False when the ad was never observed running: it is counted, but not shown in any radar. */
       readonly news: boolean;
     }
 >;
-
-/** In older releases, `last_seen_at` of an ad that was ended in its first scan is the time of this scan. */
-export const wasRunning = ({
-  basis,
-  last_seen_at,
-  observed_at,
-  observed_running,
-}: AdConfirmedInactive['data']): boolean =>
-  observed_running ?? (basis === 'absence' || last_seen_at !== observed_at);
 
 /** An ad that had been confirmed inactive runs again. */
 export type AdReturned = Event<
@@ -133,7 +124,7 @@ export type LeftBlank = {
   readonly blank?: readonly BlankField[];
   /**
    * Cards as shown, where they differ in blanks or in texts that the comparison ignores; the recorded content has the
-   * blanks filled. Absent in older releases.
+   * blanks filled. Absent: none.
    */
   readonly cards?: readonly { readonly ad_id: string; readonly cards: readonly AdCardContent[] }[];
 };
@@ -171,8 +162,8 @@ export type AdsReworded = Event<
   Sighting & {
     readonly collector: string;
     readonly aspects: readonly Aspect[];
-    /** Differences that repeat on most ads of the scan. Absent in older releases. */
-    readonly differences?: readonly string[];
+    /** Differences that repeat on most ads of the scan. */
+    readonly differences: readonly string[];
     readonly ads: readonly {
       readonly ad_id: string;
       readonly format: AdFormat;
@@ -209,12 +200,9 @@ export type ScanRecorded = Event<
     readonly reliable: boolean;
     /** True if older than the last recorded scan: it adds history for its day only (rule 11). */
     readonly late_arrival: boolean;
-    /**
-     * Differences that repeat on most ads of the collector (rule 6). Absent: none; in older releases, those of the
-     * scan's `AdsReworded`.
-     */
+    /** Differences that repeat on most ads of the collector (rule 6). Absent: none. */
     readonly differences?: readonly string[];
-    /** Totals hold in the order of observation, also in a late scan. Absent in older releases. */
+    /** Totals hold in the order of observation. Absent for a scan that was too late to be decided (rule 11). */
     readonly chronological?: true;
     readonly totals: ScanTotals;
     readonly ads_now?: AdsNow;

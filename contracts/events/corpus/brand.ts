@@ -42,7 +42,7 @@ export type BrandProfileChanged = Event<
     readonly brand_id: string;
     readonly observed_at: string;
     readonly changes: Partial<BrandDetails>;
-    /** Fields that are stated unchanged at a later time. Absent in earlier releases. */
+    /** Fields that are stated unchanged at a later time. Absent: none. */
     readonly confirmed?: readonly BrandField[];
     /** Path of a profile that a newer one replaced before this one arrived. It names categories and moves nothing. */
     readonly replaced_category_path?: readonly CategoryOnPath[];

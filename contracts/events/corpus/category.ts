@@ -29,8 +29,8 @@ export type CategoryChanged = Event<
     readonly observed_at: string;
     readonly changes: Partial<CategoryDetails>;
     /**
-     * Fields that are stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent in
-     * earlier releases.
+     * Fields that are stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent:
+     * none.
      */
     readonly confirmed?: readonly string[];
     /** Path of a definition older than all before. It names the categories above. */

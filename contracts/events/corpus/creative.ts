@@ -44,7 +44,7 @@ export type CreativeStored = Event<
 
 /**
  * `changes` holds the changed fields; a `null` key was removed from the object store, maybe before the file was stored.
- * `confirmed`: stated unchanged at a later time; absent in earlier releases.
+ * `confirmed`: stated unchanged at a later time; absent: none.
  */
 export type CreativeMeasured = Event<
   'CreativeMeasured',
@@ -62,7 +62,7 @@ export type CreativeCarried = Event<
 
 /**
  * `changes` holds the changed fields, also inside `fields`. `confirmed`: stated unchanged at a later time, such as
- * `transcript` or `fields.hook`; absent in earlier releases.
+ * `transcript` or `fields.hook`; absent: none.
  */
 export type CreativeAnalysed = Event<
   'CreativeAnalysed',

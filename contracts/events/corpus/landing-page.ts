@@ -31,7 +31,7 @@ export type LandingPageScraped = Event<
   'LandingPageScraped',
   PageSighting & {
     readonly changes: Partial<ScrapedPage>;
-    /** Fields that are stated unchanged at a later time. Absent in earlier releases. */
+    /** Fields that are stated unchanged at a later time. Absent: none. */
     readonly confirmed?: readonly (keyof ScrapedPage)[];
   }
 >;

@@ -13,8 +13,8 @@ export type OperatorNamed = Event<
     readonly name: string;
     readonly country: string | null;
     readonly observed_at: string;
-    /** Fields that the record states; the other is as before. Absent in earlier releases. */
-    readonly stated?: readonly ('name' | 'country')[];
+    /** Fields that the record states; the other is as before. */
+    readonly stated: readonly ('name' | 'country')[];
   }
 >;
 

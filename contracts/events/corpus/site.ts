@@ -109,7 +109,7 @@ export type SiteScanRecorded = Event<
     readonly tools: number;
     /** Split-testing tools that this scan read; for a late scan, those that no other one could read. */
     readonly read: readonly string[];
-    /** Slugs of the tools found. Absent for complete scans in order, and in earlier releases. */
+    /** Slugs of the tools found. Absent for complete scans in order. */
     readonly shown?: readonly string[];
     /** True if the scan precedes one that was recorded before it. */
     readonly late_arrival?: true;

@@ -54,7 +54,7 @@ export type PageLinkObserved = Event<
     readonly claim: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
-    /** Absent without a stated name, and in earlier releases. */
+    /** Absent without a stated name. */
     readonly page_name?: string;
   }
 >;
@@ -78,7 +78,7 @@ export type PageProfileObserved = Event<
     readonly observed_at: string;
     /** New fields for this source, and the page's name whenever stated again later. */
     readonly changes: Partial<PageProfile>;
-    /** Fields that are stated unchanged at a later time. Absent in earlier releases. */
+    /** Fields that are stated unchanged at a later time. Absent: none. */
     readonly confirmed?: readonly (keyof PageProfile)[];
   }
 >;

@@ -49,7 +49,7 @@ export type TrafficEstimated = Event<
     readonly provider: string;
     readonly observed_at: string;
     readonly figures: Partial<TrafficFigures>;
-    /** Figures that are stated unchanged at a later time. Absent in earlier releases. */
+    /** Figures that are stated unchanged at a later time. Absent: none. */
     readonly confirmed?: readonly (keyof TrafficFigures)[];
   }
 >;

@@ -25,8 +25,7 @@ const EMAIL = 'owner@demo.example';
 export type DemoWorkspace = {
   readonly workspace_id: string;
   readonly api_key: string;
-  /** Missing in data folders of older releases. */
-  readonly member_id?: string | undefined;
+  readonly member_id: string;
 };
 
 /** Asks again until the API accepts or refuses the key: another workspace would hide the data of this one. */
@@ -66,12 +65,11 @@ const runOps = async <T>(
   return schema.parse(JSON.parse(stdout));
 };
 
-/** The link signs the demo owner in to connect apps; `null` when the owner is not known here. */
+/** The link signs the demo owner in to connect apps. */
 export const inviteDemoOwner = async (
   environment: Environment,
   { workspace_id, member_id }: DemoWorkspace,
-): Promise<string | null> => {
-  if (member_id === undefined) return null;
+): Promise<string> => {
   const words = ['member', 'invite', workspace_id, member_id];
   return (await runOps(environment, z.object({ link: z.string() }), words)).link;
 };

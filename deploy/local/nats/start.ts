@@ -18,7 +18,6 @@ const START_ATTEMPTS = 5;
 /** Upper limit, not reserved space. The server's default depends on the free disk space. */
 const STORE_MAX_GIB = 32;
 const LOG_TAIL_BYTES = 2_000;
-/** All data is in one account, so that folders of earlier releases keep their streams. */
 const USER = 'service';
 
 export type NatsOptions = {

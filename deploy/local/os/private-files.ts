@@ -8,7 +8,6 @@ const PRIVATE_FOLDER_MODE = 0o700;
 const ENTERED_FOLDER_MODE = 0o711;
 const PASSWORD_BYTES = 18;
 
-/** Also closes a folder of an earlier release. */
 export const preparePrivateFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await chmod(folder, PRIVATE_FOLDER_MODE);

@@ -12,7 +12,7 @@ export type NewSignalCheck = {
   readonly alert_ids: readonly string[];
 };
 
-/** Stored check; `alert_ids` are at most the first `RULES_PER_ROW` rules of its row. */
+/** Stored check; `alert_ids` are at most `RULES_PER_ROW`. */
 export type SignalCheck = NewSignalCheck & {
   /** Each row of a position has some of the rules. */
   readonly page: number;
@@ -26,7 +26,6 @@ export type SignalSource = {
   list(brandId: string, date: string): Promise<readonly ActivitySignal[]>;
 };
 
-/** Older releases stored more. */
 const RULES_PER_ROW = 500;
 /** Each scan of a brand with thousands of rules adds a check of all, so the batch is committed at this number. */
 const RULES_IN_MEMORY = 20_000;
@@ -93,7 +92,7 @@ export const createPendingSignalChecks = (): PendingSignalChecks => {
 export const readNextCheck = async (database: Database): Promise<SignalCheck | null> => {
   const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>({
     name: 'next signal check',
-    text: `select position, page, brand_id, date, at, alert_ids[1:${RULES_PER_ROW}] as alert_ids, failures
+    text: `select position, page, brand_id, date, at, alert_ids, failures
            from alerting.signal_look where next_try_at <= now() order by position, page limit 1`,
   });
   const [row] = rows;

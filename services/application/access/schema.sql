@@ -73,12 +73,13 @@ create table if not exists access.idempotency (
   answer text,
   created_at timestamptz not null,
   taken_at timestamptz not null,
+  -- True for a reply with a text that is shown once. `key_id` is the API key whose text it is; null for another secret.
+  shown_once boolean not null default false,
+  key_id text,
+  -- Id of the request that runs, or ran last, under this key. A request that takes the claim over keeps `command_id` and
+  -- has an id of its own.
+  taken_by uuid,
   primary key (scope, path, key)
 );
 create index if not exists idempotency_age on access.idempotency (created_at);
--- A reply with a text that is shown once, and the API key whose text it is; null when it is another secret.
-alter table access.idempotency add column if not exists shown_once boolean not null default false;
-alter table access.idempotency add column if not exists key_id text;
 create index if not exists idempotency_shown_once on access.idempotency (created_at) where shown_once and answer is not null;
--- Id of the request that runs, or ran last, under this key. A request that takes the claim over keeps `command_id` and has an id of its own.
-alter table access.idempotency add column if not exists taken_by uuid;

@@ -23,12 +23,11 @@ export const readTarget = (text: string): DeliveryTarget => {
 
 const KEY_CHARACTERS = 20;
 
-/** One mail server has one limit. Earlier releases used this as the endpoint of all e-mail. */
+/** One mail server has one limit. */
 export const EMAIL_LEASE = 'email';
 const EMAIL_PREFIX = `${EMAIL_LEASE}:`;
 
-export const isEmailEndpoint = (endpoint: string): boolean =>
-  endpoint === EMAIL_LEASE || endpoint.startsWith(EMAIL_PREFIX);
+export const isEmailEndpoint = (endpoint: string): boolean => endpoint.startsWith(EMAIL_PREFIX);
 
 /** A worker claims an endpoint's deliveries under this lease. */
 export const leaseKeyOf = (endpoint: string): string => (isEmailEndpoint(endpoint) ? EMAIL_LEASE : endpoint);

@@ -3,7 +3,6 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Log } from '#platform/logger.ts';
 import { findNames } from '#projections/workspaces/read.ts';
-import { type AddressIndex, putAddress } from '../vault/address-index.ts';
 import type { MemberVault, Person } from '../vault/member-vault.ts';
 
 export type Membership = {
@@ -34,7 +33,6 @@ export type MemberDirectory = {
 };
 
 const MEMBERSHIPS_MAX = 100;
-const FILLED_TOGETHER_MAX = 500;
 
 const MEMBERSHIPS = `
   select workspace_id, member_id, role from access.member
@@ -87,25 +85,4 @@ export const createMemberDirectory = ({
       };
     },
   };
-};
-
-const UNINDEXED = `
-  select workspace_id, member_id, sealed from workspaces.member
-  join vault.member_key using (workspace_id, member_id)
-  left join vault.member_address as indexed using (workspace_id, member_id)
-  where indexed.member_id is null and sealed is not null limit ${FILLED_TOGETHER_MAX}`;
-
-/** Adds members from before the index. Returns how many. */
-export const fillAddressIndex = async (
-  pool: Database,
-  memberVault: MemberVault,
-  index: AddressIndex,
-): Promise<number> => {
-  type Unindexed = { readonly workspace_id: string; readonly member_id: string; readonly sealed: string };
-  const { rows } = await pool.query<Unindexed>(UNINDEXED);
-  for (const { workspace_id, member_id, sealed } of rows) {
-    const email = (await memberVault.open(workspace_id, member_id, sealed))?.email ?? null;
-    await putAddress(pool, workspace_id, member_id, email === null ? null : index.accountIdOf(email));
-  }
-  return rows.length;
 };

@@ -1,7 +1,6 @@
 import { AckPolicy, type JsMsg } from 'nats';
 import { z } from 'zod';
 import {
-  COLLECTOR_CONSUMER,
   collectorConsumer,
   SCRAPE_REQUESTED,
   SCRAPES_STREAM,
@@ -111,21 +110,10 @@ const consumeSource = async (consumer: WishConsumer, source: string): Promise<vo
   }
 };
 
-/** A consumer of earlier releases acknowledged the wishes of all sources. */
-const removeSharedConsumer = async ({ nats, log }: WishConsumer): Promise<void> => {
-  try {
-    await nats.manager.consumers.delete(SCRAPES_STREAM, COLLECTOR_CONSUMER);
-  } catch (error) {
-    // It was removed before, or the server is down; it takes no message from other consumers.
-    log.debug({ reason: (error as Error).message }, 'no shared consumer of wishes removed');
-  }
-};
-
 /**
  * Records wishes as targets. Each source has its own consumer, so that processes with other sources take none of its
  * wishes. Acknowledges after recording, so that a restart loses none.
  */
 export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
-  await removeSharedConsumer(consumer);
   await Promise.all(consumer.sources.map((source) => consumeSource(consumer, source)));
 };

@@ -23,15 +23,6 @@ export type BrandState = {
 
 const initial = null as BrandState;
 
-const statedByRegistration = (domain: string, details: BrandDetails): readonly string[] => {
-  const { name, description, logo_url, country, category_path } = details;
-  const isPathStated = category_path.length > 0;
-  const isDescribed = name !== domain || [description, logo_url, country].some((value) => value !== null);
-  if (!isDescribed && !isPathStated) return [];
-  const { category_path: _path, ...others } = withoutBlanks(details);
-  return [...Object.keys(others), ...(isPathStated ? ['category_path'] : [])];
-};
-
 const withNamed = (named: FieldTimes, path: readonly CategoryOnPath[], observedAt: string): FieldTimes => ({
   ...named,
   ...Object.fromEntries(path.map(({ id }) => [id, earlierOf(named[id] ?? null, observedAt)])),
@@ -40,10 +31,10 @@ const withNamed = (named: FieldTimes, path: readonly CategoryOnPath[], observedA
 const evolve = (state: BrandState, event: BrandEvent): BrandState => {
   switch (event.type) {
     case 'BrandRegistered': {
-      const { brand_id: _id, domain, slug: _slug, observed_at, stated, ...details } = event.data;
+      const { brand_id: _id, domain: _domain, slug: _slug, observed_at, stated, ...details } = event.data;
       return {
         details,
-        times: withTimes({}, observed_at, stated ?? statedByRegistration(domain, details), []),
+        times: withTimes({}, observed_at, stated ?? []),
         first_observed_at: observed_at,
         named: withNamed({}, details.category_path, observed_at),
       };

@@ -29,7 +29,7 @@ const evolve = (state: CategoryState, event: CategoryEvent): CategoryState => {
     case 'CategoryDefined': {
       const { name, description, taxonomy_ids, observed_at } = event.data;
       const details = { name, description, taxonomy_ids };
-      const times = withTimes({}, observed_at, Object.keys(fieldsOf(details)), []);
+      const times = withTimes({}, observed_at, Object.keys(fieldsOf(details)));
       return { details, times, first_observed_at: observed_at };
     }
     case 'CategoryChanged': {

@@ -80,7 +80,7 @@ const evolve = (state: CreativeState, event: CreativeEvent): CreativeState => {
       return {
         ...state,
         media,
-        media_times: withTimes(state.media_times, observed_at, Object.keys(withoutBlanks(media)), []),
+        media_times: withTimes(state.media_times, observed_at, Object.keys(withoutBlanks(media))),
         ad_ids: withAds(state.ad_ids, ad_ids, observed_at),
       };
     }

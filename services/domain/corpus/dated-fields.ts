@@ -53,10 +53,10 @@ export const withTimes = (
   times: FieldTimes,
   observedAt: string,
   changed: readonly string[],
-  confirmed: readonly string[] | undefined,
+  confirmed: readonly string[] = [],
 ): FieldTimes => {
   const after: Record<string, string> = { ...times };
-  for (const field of [...changed, ...(confirmed ?? Object.keys(times))]) {
+  for (const field of [...changed, ...confirmed]) {
     const before = after[field];
     if (before === undefined || before < observedAt) after[field] = observedAt;
   }

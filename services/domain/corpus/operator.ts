@@ -31,19 +31,13 @@ const without = (from: ReadonlySet<string>, removed: readonly string[]): Set<str
 const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
   switch (event.type) {
     case 'OperatorNamed': {
-      const {
-        name,
-        country,
-        observed_at,
-        stated = Object.keys(withoutBlanks({ name, country })),
-      } = event.data;
-      const times = withTimes(state?.times ?? {}, observed_at, stated, []);
+      const { name, country, observed_at, stated } = event.data;
+      const times = withTimes(state?.times ?? {}, observed_at, stated);
       return { name, country, times, associations: state?.associations ?? new Map() };
     }
     case 'OperatorAssociationsChanged': {
       if (state === null) return state;
       const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = event.data;
-      const { confirmed = [] } = event.data;
       const existing = state.associations.get(basis) ?? NO_ASSOCIATIONS;
       const domains = without(
         existing.domains,
@@ -54,7 +48,7 @@ const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
       for (const page of pages_added) pages.add(page);
       return {
         ...state,
-        times: withTimes(state.times, observed_at, confirmed, []),
+        times: withTimes(state.times, observed_at, event.data.confirmed ?? []),
         associations: new Map(state.associations).set(basis, { observed_at, domains, pages }),
       };
     }

@@ -15,8 +15,7 @@ export type TrafficState = PersistentMap<ExistingFigures>;
 const initial: TrafficState = PersistentMap.empty<ExistingFigures>();
 
 const evolve = (state: TrafficState, event: TrafficEvent): TrafficState => {
-  // Earlier releases compared each figure with its own time, so their events confirm no other figure.
-  const { date, observed_at, figures, confirmed = [] } = event.data;
+  const { date, observed_at, figures, confirmed } = event.data;
   const existing = state.get(date) ?? NO_FIGURES;
   return state.with(date, {
     values: { ...existing.values, ...figures },

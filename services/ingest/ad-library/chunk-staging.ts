@@ -21,11 +21,11 @@ const STAGE_CHUNK = `
   ), another_brand as (${partsOfAnotherBrandSql('$4')}
   ), first as (
     insert into ingest.staged_digest as d (scan_id, chunk, digest, brand_id)
-    select $1, $2, $8, $4 where not exists (select from recorded) and not exists (select from another_brand)
+    select $1, $2, $7, $4 where not exists (select from recorded) and not exists (select from another_brand)
     on conflict (scan_id, chunk) do update set digest = d.digest returning digest
   ), staged as (
-    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, domains)
-    select $1, $2, $3, $7, $9 from first where digest = $8
+    insert into ingest.staged_chunk (scan_id, chunk, ads, domains)
+    select $1, $2, $3, $8 from first where digest = $7
     on conflict do nothing returning 1
   ), staged_ads as (
     insert into ingest.staged_ad as s (scan_id, ad_id, chunk, brand_id, social_page_id)
@@ -64,7 +64,6 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       scannedFor,
       ads.map(({ ad_id }) => ad_id),
       ads.map(({ page_id }) => page_id),
-      ads.some(({ page_id }) => page_id === null),
       digest,
       [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
     ],

@@ -31,15 +31,12 @@ export type OpenLibrary = {
   readonly changed: {
     readonly ads: Map<string, AdState>;
     readonly pages: Set<string>;
-    readonly scans: Map<string, FoldedScan>;
+    readonly scans: Map<string, ScanRecorded['data']>;
     readonly corrections: ScanCorrected['data'][];
     readonly removed: Set<string>;
     readonly moves: AdAttributed['data'][];
   };
 };
-
-/** With the differences of its collector (rule 6). */
-type FoldedScan = ScanRecorded['data'] & { readonly differences: readonly string[] };
 
 export const createWorkingTables = (database: Database): Promise<void> =>
   installSchema(database, {
@@ -67,7 +64,6 @@ export const loadAds = async (
 export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
   for (const event of events) {
-    const { open } = state;
     evolve(state, event);
     for (const adId of adIdsOf(event)) {
       const ad = state.ads.get(adId);
@@ -82,10 +78,7 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
     if (event.type === 'AdAttributed') changed.moves.push(event.data);
     if (event.type === 'ScanCorrected') changed.corrections.push(event.data);
     if (event.type === 'ScanRecorded') {
-      const { scan_id } = event.data;
-      const inParts = open?.scan_id === scan_id ? open.differences : [];
-      const { differences = inParts } = event.data;
-      changed.scans.set(scan_id, { ...event.data, differences });
+      changed.scans.set(event.data.scan_id, event.data);
       for (const { page_id } of event.data.pages) changed.pages.add(page_id);
     }
   }
@@ -140,7 +133,7 @@ const SAVE = `
   ), scans as (
     insert into ingest.scan as s (scan_id, scanned_for, observed_at, complete, countries, collector, unnamed)
     select scan_id, scanned_for, observed_at, complete, countries, collector, unnamed from input
-    on conflict (scan_id) do update set unnamed = true where excluded.unnamed and not coalesce(s.unnamed, false)
+    on conflict (scan_id) do update set unnamed = true where excluded.unnamed and not s.unnamed
   ), scan_pages as (
     insert into ingest.scan_page (social_page_id, scan_id)
     select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
@@ -165,7 +158,13 @@ const SAVE_CORRECTIONS = `
     differences text[])
   where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
 
-const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: FoldedScan) => ({
+const scanRow = ({
+  pages,
+  differences = [],
+  chronological,
+  late_arrival,
+  ...scan
+}: ScanRecorded['data']) => ({
   ...scan,
   differences,
   chronological: chronological === true || !late_arrival,

@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /** All parts of a scan name the same brand (rule 8). */
 
-/** Parts of scan `$1` for another brand than `brandId`. Chunks from an older release have no brand, and pass. */
+/** Parts of scan `$1` for another brand than `brandId`. */
 export const partsOfAnotherBrandSql = (brandId: string): string => `
   select from ingest.staged_digest where scan_id = $1 and brand_id <> ${brandId}
   union all select from ingest.scan where scan_id = $1 and scanned_for <> ${brandId}`;

@@ -24,12 +24,12 @@ export const firstMeetings = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await database.query<{ social_page_id: string; met_at: string | null }>(
     `select social_page_id, min(met_at) as met_at from (
-       select social_page_id, case when coalesce(page_met_at, first_seen_at) = $4
+       select social_page_id, case when page_met_at = $4
            and known->'looks' @> jsonb_build_array(jsonb_build_object('scan_id', $3::text)) then (
            select min(look->>'observed_at') from jsonb_array_elements(known->'looks') look
            where look->>'scan_id' <> $3 and look->>'kind' <> 'absent'
-             and look->>'observed_at' >= coalesce(page_met_at, first_seen_at))
-         else coalesce(page_met_at, first_seen_at) end as met_at
+             and look->>'observed_at' >= page_met_at)
+         else page_met_at end as met_at
        from ingest.ad where social_page_id = any($2::text[])
        union all
        select p.social_page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
@@ -37,8 +37,8 @@ export const firstMeetings = async (
      ) met group by social_page_id
      union all
      select s.scanned_for::text, min(s.observed_at)
-     from ingest.scan s left join ingest.page p on p.brand_id = s.scanned_for and p.social_page_id = '${NO_PAGE}'
-     where s.scanned_for = any($1::uuid[]) and s.scan_id is distinct from $3::uuid and coalesce(s.unnamed, s.observed_at >= p.first_scan_at)
+     from ingest.scan s
+     where s.scanned_for = any($1::uuid[]) and s.scan_id is distinct from $3::uuid and s.unnamed
      group by s.scanned_for`,
     [scannedFor, pageIds, except?.scan_id ?? null, except?.scanned_at ?? null],
   );
@@ -154,7 +154,6 @@ export const hasOtherCollector = async (
     text: `
       select from ingest.recorded_scan where brand_id = $1 and collector < $2
       union all select from ingest.recorded_scan where brand_id = $1 and collector > $2
-      union all select from ingest.recorded_scan where brand_id = $1 and collector is null
       union all select from ingest.scan where scan_id = any($3::uuid[]) and collector <> $2 limit 1`,
     values: [brandId, collector, alsoIds],
   });

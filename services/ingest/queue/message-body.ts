@@ -51,10 +51,7 @@ const isMissing = (error: unknown): boolean => (error as { readonly code?: strin
 
 type Stored = { readonly subject: string; readonly data: Uint8Array };
 
-/**
- * Asks the leader when a replica lags or is silent: an older release may have configured the stream without direct
- * reads.
- */
+/** Asks the leader when a replica lags or is silent. */
 const createReader = ({ connection, manager }: Pick<Nats, 'connection' | 'manager'>, stream: string) => {
   let leaderOnlyUntil = 0;
 

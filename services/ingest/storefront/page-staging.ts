@@ -48,7 +48,7 @@ export const stagedPages = async (
   domain: string,
 ): Promise<StagedPages> => {
   const { rows } = await database.query<{ page: number; products: number; another: boolean }>(
-    `select s.page, coalesce(s.product_count, json_array_length(s.products::json)) as products,
+    `select s.page, s.product_count as products,
        coalesce(d.domain <> $2, false) as another
      from ingest.staged_storefront_page s left join ingest.staged_storefront_digest d using (scan_id, page)
      where s.scan_id = $1 order by s.page`,

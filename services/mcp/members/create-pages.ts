@@ -4,7 +4,7 @@ import { createBrowsers } from '#application/sign-in/browsers.ts';
 import { createCodes } from '#application/sign-in/codes.ts';
 import { createSignInHistory } from '#application/sign-in/history.ts';
 import { createInvitations } from '#application/sign-in/invitations.ts';
-import { createMemberDirectory, fillAddressIndex } from '#application/sign-in/member-directory.ts';
+import { createMemberDirectory } from '#application/sign-in/member-directory.ts';
 import { createSignInMail } from '#application/sign-in/sign-in-mail.ts';
 import { createBrowserSignInTables, deleteExpiredSignIns } from '#application/sign-in/tables.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -45,7 +45,7 @@ export type SignInDependencies = {
 
 export type MemberSignIn = AsyncDisposable & {
   readonly accounts: Accounts;
-  /** Deletes expired rows and indexes members of older releases. Returns how many rows changed. */
+  /** Deletes expired rows. Returns how many. */
   tidy(): Promise<number>;
   pages(provider: Provider): MemberPages;
 };
@@ -54,7 +54,7 @@ export const openMemberSignIn = async (
   dependencies: SignInDependencies,
   settings: SignInSettings,
 ): Promise<MemberSignIn> => {
-  const { baseUrl, pool, memberVault, clock, log, connections, connectionDays } = dependencies;
+  const { baseUrl, pool, clock, log, connections, connectionDays } = dependencies;
   const {
     UPSTREAM_ISSUER: issuer,
     UPSTREAM_CLIENT_ID: clientId,
@@ -74,10 +74,7 @@ export const openMemberSignIn = async (
   const mail = createSignInMail(channel, directory, log);
   return {
     accounts: { find: async (accountId) => ((await directory.has(accountId)) ? { accountId } : null) },
-    tidy: async () => {
-      const deleted = await deleteExpiredSignIns(pool);
-      return deleted + (index && memberVault ? await fillAddressIndex(pool, memberVault, index) : 0);
-    },
+    tidy: () => deleteExpiredSignIns(pool),
     pages: (provider) => ({
       baseUrl,
       connectionDays,

@@ -5,11 +5,7 @@ import { createBrowsers } from '#application/sign-in/browsers.ts';
 import { type Codes, createCodes } from '#application/sign-in/codes.ts';
 import { createSignInHistory } from '#application/sign-in/history.ts';
 import { createInvitations, issueInvitation } from '#application/sign-in/invitations.ts';
-import {
-  createMemberDirectory,
-  fillAddressIndex,
-  type MemberDirectory,
-} from '#application/sign-in/member-directory.ts';
+import { createMemberDirectory, type MemberDirectory } from '#application/sign-in/member-directory.ts';
 import { createBrowserSignInTables, deleteExpiredSignIns } from '#application/sign-in/tables.ts';
 import { type AddressIndex, openAddressIndex } from '#application/vault/address-index.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
@@ -174,17 +170,6 @@ describe('the directory', () => {
     const account = await directory.find(memberId);
     expect(account?.memberships).toMatchObject([{ workspaceId: key.workspaceId, memberId }]);
     expect(await directory.find(index.accountIdOf(newAddress()))).toBeNull();
-  });
-
-  test('indexes members who were added before the index', async () => {
-    const address = newAddress();
-    const memberId = await addMember(address);
-    await stack.projected(await stack.eventStore.head());
-    await stack.pool.query('delete from vault.member_address where member_id = $1', [memberId]);
-    expect(await directory.find(index.accountIdOf(address))).toBeNull();
-    expect(await fillAddressIndex(stack.pool, vault, index)).toBe(1);
-    expect(await directory.find(index.accountIdOf(address))).toMatchObject({ email: address });
-    expect(await fillAddressIndex(stack.pool, vault, index)).toBe(0);
   });
 });
 

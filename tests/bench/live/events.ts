@@ -80,6 +80,7 @@ const adEvents = (ads: readonly Ad[], which: string, at: string): readonly Arriv
         basis: 'library',
         stopped_on: at.slice(0, 10),
         last_seen_at: at,
+        observed_running: true,
         news: true,
       },
     }),

@@ -84,6 +84,7 @@ function eventAt(prefix: string, brand: number, index: number): Event {
       basis: 'library',
       stopped_on: observed_at.slice(0, 10),
       last_seen_at: observed_at,
+      observed_running: true,
     } as const;
     return { type: 'AdConfirmedInactive', data: { ...about, ...stop, excerpt, news: true } };
   }

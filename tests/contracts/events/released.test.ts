@@ -40,11 +40,7 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
  */
 
 const PINNED: Readonly<Record<number, string>> = {
-  1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
-  2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
-  3: '008b241cdbad52ddd341516453fc39282256d0ee2c04d4eca3b8babde93c87fc',
-  4: 'b512041e9366f26b8ae24767ff1956f6c32873d1934fc1a54fec788026e96de8',
-  5: '8d1fd420bbc8e74a95421f0edfe90a5e9444f3bac2928445bbf19f7393f92c21',
+  1: '2480d1af9c2dfafaee0c778f4f8f0f8a77f9d7e06432673adb3fb8f1c29092ca',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

@@ -145,22 +145,10 @@ describe('recordBrandProfile and registerBrand', () => {
       });
   });
 
-  it('take a registration of an earlier release to state all fields but blanks', () => {
-    const { stated: _stated, ...data } = registered.data;
-    given(brand, { type: 'BrandRegistered', data: { ...data, observed_at: at(2) } })
-      .when(
-        recordBrandProfile(profile({ observed_at: at(1), name: 'Older', is_public: false, country: 'US' })),
-      )
-      .records({
-        type: 'BrandProfileChanged',
-        data: { brand_id: BRAND, observed_at: at(1), changes: { country: 'US' }, confirmed: [] },
-      });
-  });
-
   it('ignore an older profile and blanks', () => {
     const changed: BrandEvent = {
       type: 'BrandProfileChanged',
-      data: { brand_id: BRAND, observed_at: at(3), changes: { country: 'US' } },
+      data: { brand_id: BRAND, observed_at: at(3), changes: { country: 'US' }, confirmed: ['name'] },
     };
     given(brand, registered, changed)
       .when(recordBrandProfile(profile({ observed_at: at(2), country: 'DE' })))

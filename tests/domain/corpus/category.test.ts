@@ -111,7 +111,12 @@ describe('defineCategory', () => {
       .records();
     const described: CategoryEvent = {
       type: 'CategoryChanged',
-      data: { category_id: SHOES, observed_at: at(3), changes: { description: 'For feet.' } },
+      data: {
+        category_id: SHOES,
+        observed_at: at(3),
+        changes: { description: 'For feet.' },
+        confirmed: ['name', 'taxonomy_ids.shop-taxonomy'],
+      },
     };
     given(category, defined, described)
       .when(defineCategory(definition({ observed_at: at(2), description: 'Old.' })))

@@ -294,17 +294,6 @@ describe('a scan of several brands', () => {
     expect(await intake.isBrandRegistered('renamed.example')).toBe(false);
   });
 
-  it('accepts a chunk again that an older release staged without its brand', async () => {
-    const page = { pages: ['373000001'] };
-    const { chunks, end } = scanOf('upgraded.example', '2026-05-03T10:00:00Z', [ad('378')], page);
-    for (const chunk of chunks) await intake.submit(chunk);
-    const database = openPool(stack.databaseUrl, 1);
-    await database.query('update ingest.staged_digest set brand_id = null where scan_id = $1', [end.scan_id]);
-    await database.end();
-    for (const part of [...chunks, end]) await intake.submit(part);
-    expect(await started('upgraded.example')).toEqual([ad('378').ad_id]);
-  });
-
   it('records a page once when its coverage names it twice', async () => {
     const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
       pages: ['340000001', '340000001'],
@@ -402,22 +391,5 @@ describe('working tables', () => {
     const head = await eventStore.head();
     await submitScan('large.example', '2026-05-04T10:00:00Z', [], { pages: ['710000001'] });
     expect(await eventStore.head()).toBe(head);
-  });
-
-  it('of an older release keep their rows when the columns of social page ids get their new name', async () => {
-    const database = openPool(databaseUrl, 1);
-    const TABLES = ['ad', 'linked_page', 'page', 'page_link', 'scan_page', 'staged_ad'];
-    const contents = async () => {
-      const rows = TABLES.map((table) => database.query(`select * from ingest.${table}`));
-      return (await Promise.all(rows)).map((result) => result.rows);
-    };
-    const before = await contents();
-    for (const table of TABLES) {
-      await database.query(`alter table ingest.${table} rename column social_page_id to page_id`);
-    }
-    await database.query('comment on schema ingest is null');
-    await using _ = await openIntake({ databaseUrl, eventStoreUrl });
-    expect(await contents()).toEqual(before);
-    await database.end();
   });
 });

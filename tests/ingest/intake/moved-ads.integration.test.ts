@@ -193,18 +193,4 @@ describe('an ad that moves to another brand', () => {
     expect(before.moves).toHaveLength(3);
     expect(await restart()).toBe(0);
   });
-
-  it('finds tables of an older release, with one row per ad, and keeps their rows', async () => {
-    const before = await tables();
-    await database.query('alter table ingest.ad drop constraint ad_pkey, add primary key (ad_id)');
-    await database.query('alter table ingest.ad_owner drop column since');
-    await database.query('drop table ingest.ad_move');
-    await database.query('comment on schema ingest is null');
-    await createWorkingTables(database);
-    const { ads, libraries } = await tables();
-    expect({ ads, libraries }).toEqual({ ads: before.ads, libraries: before.libraries });
-    await submit('from.example', '2026-05-09T10:00:00Z', [onPage(5)]);
-    await takeAway(5, 'from.example', 'to.example', '2026-05-10T10:00:00.000Z');
-    expect(await restart()).toBe(1);
-  });
 });

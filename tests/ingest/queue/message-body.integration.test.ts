@@ -64,7 +64,7 @@ const consumeAll = async (): Promise<readonly unknown[]> => {
   return submitted;
 };
 
-test('a body is read from the stream, also from one that an older release configured', async () => {
+test('a body is read from the stream, also from one without direct reads', async () => {
   const { seq } = await nats.jetstream.publish('observations.a', 'a body');
   const { config } = await nats.manager.streams.info(OBSERVATIONS_STREAM);
   for (const allow_direct of [false, true]) {

@@ -12,7 +12,6 @@ const Connection = z.object({
 });
 type Connection = z.infer<typeof Connection>;
 
-/** Rules of these names from older releases get the webhook too. */
 const RULES = [
   { name: 'Launches', trigger: 'new_ads' },
   { name: 'Activity', trigger: 'activity' },

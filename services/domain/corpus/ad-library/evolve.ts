@@ -5,15 +5,7 @@ import type { AdLibraryEvent, AdStarted, LeftBlank } from '#contracts/events/cor
 import type { AdContent, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLook, AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { isBlank, withChanges } from './ad-content.ts';
-import {
-  type AdState,
-  allSeenAt,
-  lastSeenAt,
-  type LibraryState,
-  NO_COUNTS,
-  NO_PAGE,
-  type ScanCounts,
-} from './state.ts';
+import { type AdState, lastSeenAt, type LibraryState, NO_COUNTS, NO_PAGE, type ScanCounts } from './state.ts';
 import { stopDateSince, withLook } from './timeline.ts';
 
 const stateOf = (ad: AdRecord): AdState => omit(ad, ['format', 'not_shown_since']);
@@ -232,7 +224,7 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
         );
       }
       count('reworded', event.data.ads.length);
-      if (state.open) state.open = { ...state.open, differences: event.data.differences ?? [] };
+      if (state.open) state.open = { ...state.open, differences: event.data.differences };
       return state;
     case 'AdObservationCorrected':
       replace(event.data.ad_id, stateOf(event.data.after));
@@ -248,7 +240,7 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
     case 'ScanRecorded': {
       for (const { page_id, partial } of event.data.pages) {
         const page = state.pages.get(page_id);
-        const allSeen = page ? allSeenAt(page) : null;
+        const allSeen = page?.all_seen_at ?? null;
         const lastComplete = page?.last_complete_at ?? null;
         const isNext = event.data.complete && (lastComplete === null || observed_at > lastComplete);
         const newest = !page || observed_at >= page.last_scan_at;

@@ -49,7 +49,7 @@ const patch = <Value extends object>(recorded: Value, before: Value | undefined,
   return { ...omit(recorded, removed as (keyof Value)[]), ...Object.fromEntries(changed) } as Value;
 };
 
-/** Fields on which both replays agree stay as recorded, since older releases recorded less than a replay needs. */
+/** Fields on which both replays agree stay as recorded: of values that compare as equal the first to arrive is kept. */
 const correctAd = (recorded: AdState, before: AdState | undefined, after: AdState): AdState => ({
   ...patch(recorded, before, after),
   content: patch<AdContent>(recorded.content, before?.content, after.content),

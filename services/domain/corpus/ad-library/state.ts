@@ -56,9 +56,9 @@ export type ScannedPage = {
   readonly last_scan_at: string;
   readonly last_complete_at: string | null;
   /** Scans of one time, each of other countries, all use it as the scan before them. */
-  readonly complete_before?: string | null;
-  /** Absent in older states, where `last_complete_at` applies. */
-  readonly all_seen_at?: string | null;
+  readonly complete_before: string | null;
+  /** Last complete scan that showed every active ad of the page. */
+  readonly all_seen_at: string | null;
 };
 
 export type ScanCounts = Omit<ScanTotals, 'seen' | 'active' | 'missing' | 'total'>;
@@ -101,10 +101,6 @@ export const emptyLibrary = (): LibraryState => ({
   open: null,
 });
 
-/** Last complete scan that showed every active ad of the page. */
-export const allSeenAt = ({ all_seen_at, last_complete_at }: ScannedPage): string | null =>
-  all_seen_at === undefined ? last_complete_at : all_seen_at;
-
 /** The last scan that covered the page did not show the ad, although it is not missing. */
 export const isNotShownSince = ({ status, looks }: AdState): boolean =>
   status === 'active' && looks.at(-1)?.kind === 'absent';
@@ -112,7 +108,7 @@ export const isNotShownSince = ({ status, looks }: AdState): boolean =>
 /** Complete scans that showed every active ad of a page imply its sighting without an event. */
 export const lastSeenAt = (ad: AdState, page: ScannedPage | undefined): string => {
   const isImplied = ad.status === 'active' && ad.page_id !== null && !isNotShownSince(ad);
-  const allSeen = page && isImplied ? allSeenAt(page) : null;
+  const allSeen = page && isImplied ? page.all_seen_at : null;
   return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
 };
 

@@ -29,7 +29,6 @@ export type SiteState = {
   readonly completed_at: string | null;
   /** The scans among which a late one is decided. */
   readonly history: ScanHistory;
-  readonly open: { readonly observed_at: string; readonly slugs: readonly string[] };
 };
 
 const initial: SiteState = {
@@ -40,7 +39,6 @@ const initial: SiteState = {
   scanned_at: null,
   completed_at: null,
   history: NO_HISTORY,
-  open: { observed_at: '', slugs: [] },
 };
 
 /** Ignores keys that the map does not have. */
@@ -57,36 +55,14 @@ const updateEntries = <Value>(
   return updated;
 };
 
-/** Returns the slugs of tools that an event says the scan showed. */
-const slugsShownBy = (event: SiteEvent): readonly string[] => {
-  if (event.type === 'ToolsSeen') return event.data.slugs;
-  return event.type === 'ToolsDetected' || event.type === 'ToolsDescribed'
-    ? event.data.tools.map(({ slug }) => slug)
-    : [];
-};
-
-const withOpen = (state: SiteState, event: SiteEvent): SiteState => {
-  const slugs = slugsShownBy(event);
-  if (slugs.length === 0) return state;
-  const { observed_at } = event.data;
-  const before = state.open.observed_at === observed_at ? state.open.slugs : [];
-  return { ...state, open: { observed_at, slugs: [...before, ...slugs] } };
-};
-
-/**
- * A complete scan showed all tools not missing after it. Older releases recorded only changed tools of incomplete
- * scans.
- */
-const shownBy = ({ data }: SiteScanRecorded, { tools, open }: SiteState): readonly string[] => {
-  if (data.shown !== undefined) return data.shown;
-  if (!data.complete) return open.observed_at === data.observed_at ? [...new Set(open.slugs)] : [];
-  return [...tools].flatMap(([slug, { present, missing_since }]) =>
+/** A complete scan in order showed all tools that are not missing after it. */
+const shownBy = ({ data }: SiteScanRecorded, tools: SiteState['tools']): readonly string[] =>
+  data.shown ??
+  [...tools].flatMap(([slug, { present, missing_since }]) =>
     present && missing_since === null ? [slug] : [],
   );
-};
 
-const evolve = (before: SiteState, event: SiteEvent): SiteState => {
-  const state = withOpen(before, event);
+const evolve = (state: SiteState, event: SiteEvent): SiteState => {
   switch (event.type) {
     case 'ToolsCorrected': {
       const tools = new Map(state.tools);
@@ -182,7 +158,7 @@ const evolve = (before: SiteState, event: SiteEvent): SiteState => {
         observed_at,
         collector,
         complete,
-        shown: shownBy(event, state),
+        shown: shownBy(event, state.tools),
       });
       const completed_at = history.scans.findLast((scan) => scan.complete)?.observed_at ?? state.completed_at;
       return { ...state, history, completed_at, scanned_at: late_arrival ? state.scanned_at : observed_at };

@@ -34,7 +34,7 @@ const statesOf = async (
   return new Map(rows.map(({ brand_id, known }) => [known.ad_id, { brandId: brand_id, ad: known }]));
 };
 
-/** An older release recorded too little to decide these ads again. */
+/** Ads between two streams: the former brand's has recorded the move, and the present one's has not yet. */
 export const adsMovedBefore = async (
   database: Database,
   adIds: readonly string[],

@@ -103,7 +103,7 @@ export const changesOf = (brands: readonly BrandSince[]): readonly BrandSince[] 
     ({ scan_id, observed_at, brand_id }) => ({ scan_id, observed_at, brand_id }),
   );
 
-/** False when an older release moved the ad, or an observation came too late for another decision. */
+/** False when an observation came too late for another decision, so that the ad stays where it is. */
 export const areAsShown = (
   recorded: readonly BrandSince[] | undefined,
   owner: string,
