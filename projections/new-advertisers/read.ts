@@ -1,14 +1,8 @@
 import { isoTimeSql, utcDate } from '#contracts/values/time.ts';
 import { windowStart } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
-import type { createSqlTag, FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-
-type Sql = ReturnType<typeof createSqlTag>;
-let loaded: Promise<Sql> | undefined;
-
-/** Loads slonik at its first use: it takes a quarter of a process's start, and only one query needs it. */
-const loadSql = (): Promise<Sql> => (loaded ??= import('slonik').then((slonik) => slonik.createSqlTag()));
+import { sql } from '../sql/sql-tag.ts';
 
 export type NewAdvertiserRow = {
   readonly brand_id: string;
@@ -30,9 +24,10 @@ export const listNewAdvertisers = async (
   filter: { readonly days: number; readonly categoryId?: string; readonly country?: string },
   page: PageRequest,
 ): Promise<NewAdvertisers> => {
-  const sql = await loadSql();
-  const present = await db.query<{ present: boolean }>(sql.unsafe`
-    select to_regclass('nightly.new_advertiser') is not null as present`);
+  const present = await db.query<{ present: boolean }>({
+    sql: `select to_regclass('nightly.new_advertiser') is not null as present`,
+    values: [],
+  });
   if (!present[0]?.present) return { rows: [], next: null, as_of: null };
   // Reads the rewrite first, so that the list is never older than the rewrite that the reply names.
   const rewrite = await db.query<{ as_of: string | null }>({
@@ -44,24 +39,24 @@ export const listNewAdvertisers = async (
   const asOf = rewrite[0]?.as_of ?? null;
   if (asOf === null) return { rows: [], next: null, as_of: null };
   const firstDay = windowStart(asOf, filter.days);
-  const conditions: FragmentSqlToken[] = [
+  const { categoryId, country } = filter;
+  const [active, brandId, rank = 0] = page.after ?? [];
+  const conditions = sql.and([
     sql.fragment`l.first_ad_started_on between ${firstDay}::date and ${utcDate(asOf)}::date`,
     sql.fragment`l.first_scan_at < ${firstDay}::timestamp at time zone 'utc'`,
-  ];
-  if (filter.categoryId) conditions.push(sql.fragment`l.category_ids @> array[${filter.categoryId}]::uuid[]`);
-  if (filter.country) conditions.push(sql.fragment`l.country = ${filter.country}`);
-  const [active, brandId, rank = 0] = page.after ?? [];
-  if (active !== undefined && brandId !== undefined) {
-    conditions.push(sql.fragment`(l.active_ads, l.brand_id) < (${active}::bigint, ${brandId}::uuid)`);
-  }
+    categoryId !== undefined && sql.fragment`l.category_ids @> array[${categoryId}]::uuid[]`,
+    country !== undefined && sql.fragment`l.country = ${country}`,
+    active !== undefined &&
+      brandId !== undefined &&
+      sql.fragment`(l.active_ads, l.brand_id) < (${active}::bigint, ${brandId}::uuid)`,
+  ]);
   const rows = await db.query<{
     brand_id: string;
     first_ad_started_on: string;
     active_ads: string;
   }>(sql.unsafe`
     select l.brand_id, l.first_ad_started_on::text, l.active_ads from nightly.new_advertiser l
-    where ${sql.join(conditions, sql.fragment` and `)}
-    order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`);
+    where ${conditions} order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`);
   const ranked = rows.map(
     (row, index): NewAdvertiserRow => ({
       brand_id: row.brand_id,
