@@ -1,4 +1,5 @@
-import { Pool } from 'undici';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { percentile } from './bench.ts';
 
 /**
@@ -41,59 +42,85 @@ const take = (): LoadResult => {
   return result;
 };
 
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+type Answer = { readonly status: number; readonly body: string };
+
+/** Sends one request at a time over a socket and reads no more of the reply than its length: a client costs less than the servers. */
+const openConnection = async ({ origin, key, status: expected }: Load) => {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  const headers = `host: ${hostname}\r\n${key === null ? '' : `authorization: Bearer ${key}\r\n`}\r\n`;
+  let settle: ((answer: Answer | Error) => void) | null = null;
+  let head: Buffer = Buffer.alloc(0);
+  let status = 0;
+  let missing = 0;
+  let body: Buffer[] = [];
+  const finish = (answer: Answer | Error): void => {
+    const settled = settle;
+    settle = null;
+    head = Buffer.alloc(0);
+    body = [];
+    settled?.(answer);
+  };
+  const takeBody = (bytes: Buffer): void => {
+    missing -= bytes.length;
+    if (status !== expected) body.push(bytes);
+    if (missing === 0) finish({ status, body: Buffer.concat(body).toString('utf8') });
+  };
+  socket.on('data', (bytes: Buffer) => {
+    if (missing > 0) return takeBody(bytes);
+    head = head.length === 0 ? bytes : Buffer.concat([head, bytes]);
+    const end = head.indexOf(HEAD_END);
+    if (end === -1) return;
+    const text = head.toString('latin1', 0, end);
+    status = Number(text.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+    if (length === undefined) return finish(new Error(`a reply without content-length: ${text}`));
+    missing = Number(length);
+    takeBody(head.subarray(end + HEAD_END.length));
+  });
+  socket.on('error', finish);
+  socket.on('close', () => finish(new Error('the connection was closed')));
+  return {
+    get: (path: string): Promise<Answer | Error> =>
+      new Promise((resolve) => {
+        settle = resolve;
+        if (!socket.writable) return finish(new Error('the connection is closed'));
+        socket.write(`GET ${path} HTTP/1.1\r\n${headers}`, 'latin1');
+      }),
+    close: (): void => void socket.destroy(),
+  };
+};
+
 const send = async (load: Load): Promise<void> => {
-  const pool = new Pool(load.origin, { connections: load.connections, pipelining: 1 });
-  const headers = load.key === null ? {} : { authorization: `Bearer ${load.key}` };
+  const { connections: count, paths, paceMs = 0 } = load;
+  const connections = await Promise.all(Array.from({ length: count }, () => openConnection(load)));
   let requestCount = 0;
   take();
   const endMs = load.durationMs === null ? Number.POSITIVE_INFINITY : startMs + load.durationMs;
-
-  const sendRequest = (): Promise<void> =>
-    new Promise((resolve) => {
-      const sentMs = performance.now();
-      let body = '';
-      let unexpectedStatus = 0;
-      requestCount += 1;
-      const path = load.paths[requestCount % load.paths.length] ?? '/';
-      const end = (failure: string | null): void => {
-        if (failure !== null) {
-          failed += 1;
-          fault ??= `${path}: ${failure}`;
-        }
-        latencies.push(performance.now() - sentMs);
-        resolve();
-      };
-      pool.dispatch(
-        { path, method: 'GET', headers },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart: (_controller, status) => {
-            if (status !== load.status) unexpectedStatus = status;
-          },
-          onResponseData: (_controller, chunk) => {
-            if (unexpectedStatus !== 0) body += chunk.toString('utf8');
-          },
-          onResponseEnd: () =>
-            end(unexpectedStatus === 0 ? null : `${unexpectedStatus} ${body.slice(0, 300)}`),
-          onResponseError: (_controller, error) => end(String(error)),
-        },
-      );
-    });
-
-  const { paceMs = 0 } = load;
-  const connection = async (number: number): Promise<void> => {
-    let nextMs = startMs + (number / load.connections) * paceMs;
+  const sendAll = async (connection: (typeof connections)[number], number: number): Promise<void> => {
+    let nextMs = startMs + (number / count) * paceMs;
     while (performance.now() < endMs) {
       if (paceMs > 0) {
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, nextMs - performance.now())));
         nextMs = Math.max(performance.now(), nextMs + paceMs);
       }
-      await sendRequest();
+      requestCount += 1;
+      const path = paths[requestCount % paths.length] ?? '/';
+      const sentMs = performance.now();
+      const answer = await connection.get(path);
+      latencies.push(performance.now() - sentMs);
+      if (!(answer instanceof Error) && answer.status === load.status) continue;
+      failed += 1;
+      fault ??= `${path}: ${answer instanceof Error ? String(answer) : `${answer.status} ${answer.body.slice(0, 300)}`}`;
+      if (answer instanceof Error) return;
     }
   };
-  await Promise.all(Array.from({ length: load.connections }, (_, number) => connection(number)));
+  await Promise.all(connections.map(sendAll));
   const result = take();
-  await pool.close();
+  for (const connection of connections) connection.close();
   process.send?.(result);
 };
 
