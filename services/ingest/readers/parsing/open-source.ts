@@ -2,11 +2,9 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { archiveContentOf } from '../content/archive-content.ts';
 import { contentKindOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
 import { htmlLibraryData } from '../content/html-library-data.ts';
-import { WorkbookFault } from '../content/xlsx-archive.ts';
-import { type SheetRow, xlsxRows } from '../content/xlsx-rows.ts';
+import { archiveContent, type SheetRow, workbookFault, xlsxRows } from '../content/xlsx.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const READ_BYTES = 256 * 1024;
@@ -77,8 +75,7 @@ export const openSource = async (path: string): Promise<Source> => {
       }))
         yield row;
     } catch (error) {
-      if (!(error instanceof WorkbookFault)) throw error;
-      damage = `the workbook ${error.message}`;
+      damage = `the workbook ${workbookFault(error)}`;
     }
   };
 
@@ -98,7 +95,7 @@ const contentOf = async (path: string, gzip: boolean): Promise<SourceContent> =>
   const content = contentKindOf(await headOf(path, gzip));
   if (content.kind !== 'zip archive') return content;
   if (gzip) return { kind: 'other', is: 'is a ZIP archive inside gzip data', advice: 'unpack it' };
-  return archiveContentOf(path);
+  return archiveContent(path);
 };
 
 const headOf = async (path: string, gzip: boolean): Promise<Buffer> => {
