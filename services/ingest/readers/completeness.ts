@@ -1,6 +1,6 @@
 import { type ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import type { JsonValue } from './parsing/json-item.ts';
+import type { JsonValue } from './parsing/json-records.ts';
 import type { VerdictRecord } from './record.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));

@@ -1,8 +1,7 @@
 import { ARCHIVE_ID_NAMES } from './formats/ads-archive-ad.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
-import { PATH_SEPARATOR } from './parsing/json-item.ts';
-import { type JsonEntry, jsonRecords } from './parsing/json-records.ts';
+import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from './parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { brokenJson, errorReplyOf, UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
 import { nearestHeader, nearestShape } from './shapes/nearest-shape.ts';
@@ -57,10 +56,7 @@ export const detectFormat = async (
 
 const firstText = async (source: Source): Promise<string> => {
   for await (const chunk of source.chunks()) {
-    const text = chunk
-      .toString('utf8')
-      .replace(/^\uFEFF/, '')
-      .trimStart();
+    const text = chunk.trimStart();
     if (text !== '') return text;
   }
   return '';

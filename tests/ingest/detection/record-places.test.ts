@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
-import { JsonScanner } from '#services/ingest/readers/parsing/json-scanner.ts';
+import { JsonScanner } from '#services/ingest/readers/parsing/json-records.ts';
 import { placesOf } from '#services/ingest/readers/shapes/record-format.ts';
 import { runs } from '#tests/property-seed.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';

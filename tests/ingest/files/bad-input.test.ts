@@ -184,7 +184,6 @@ describe('a file', () => {
       /unknown format.*ads-archive-json, ads-archive-csv/,
     ],
     ['that is empty', 'a.csv', '', /is empty/],
-    ['in UTF-16', 'a.csv', Buffer.from(`\uFEFF${csv(row(1))}`, 'utf16le'), /is not UTF-8.*save it as UTF-8/],
   ])('%s is refused in one line', async (_, name, content, expected) => {
     const result = await readAs(name, content);
     expect(result.observations).toEqual([]);
@@ -211,11 +210,22 @@ describe('a file', () => {
     expect(lines(noTime)[0]).toContain('add --scanned-at TIME');
   });
 
-  test('keeps the records that are valid UTF-8', async () => {
-    const content = Buffer.concat([
-      Buffer.from(csv(row(1))),
-      Buffer.from(`${row(2).replace('soft', 'caf\u00e9')}\n`, 'latin1'),
-    ]);
+  test.each([
+    ['a.csv', csv(row(1), row(2).replace('soft', 'größe'))],
+    ['a.json', `\uFEFF${JSON.stringify([webAd(1), webAd(2, {}, { body: { text: 'größe 🧦' } })])}`],
+  ])('is read in UTF-16 with a byte order mark: %s', async (name, content) => {
+    const littleEndian = Buffer.from(content, 'utf16le');
+    for (const bytes of [littleEndian, Buffer.from(littleEndian).swap16(), gzipSync(littleEndian)]) {
+      const result = await readAs(name, bytes);
+      expect(result.refused).toEqual([]);
+      expect(idsOf(result)).toEqual([adId(1), adId(2)]);
+      expect(result.ads[1]?.body).toContain('größe');
+    }
+  });
+
+  test.each(['caf\u00e9 creme\n', 'caf\u00e9'])('keeps the records that are valid UTF-8: %j', async (end) => {
+    const last = `${adId(2)},400000000000011,Lumen Socks,2026-01-01,${end}`;
+    const content = Buffer.concat([Buffer.from(csv(row(1))), Buffer.from(last, 'latin1')]);
     const result = await readAs('a.csv', content);
     expect(idsOf(result)).toEqual([adId(1)]);
     expect(lines(result)).toEqual([

@@ -44,27 +44,30 @@ const SIGNATURES: readonly {
 ];
 
 const ZIP_SIGNATURES = ['PK\u0003\u0004', 'PK\u0005\u0006'];
-const NOT_UTF_8 = { is: 'is not UTF-8 text', advice: 'save it as UTF-8' } as const;
+
+export const encodingOf = (head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' => {
+  const mark = head.toString('latin1', 0, 2);
+  return mark === '\u00ff\u00fe' ? 'utf-16le' : mark === '\u00fe\u00ff' ? 'utf-16be' : 'utf-8';
+};
 
 export const contentKindOf = (head: Buffer): ContentKind => {
-  const bytes = head.subarray(0, HEAD_BYTES).toString('latin1');
+  const encoding = encodingOf(head);
+  const text = new TextDecoder(encoding).decode(head);
+  if (encoding !== 'utf-8') return textKindOf(text);
+  const bytes = head.toString('latin1');
   if (ZIP_SIGNATURES.some((signature) => bytes.startsWith(signature))) return { kind: 'zip archive' };
   const known = SIGNATURES.find((signature) => bytes.startsWith(signature.bytes, signature.at ?? 0));
-  if (known !== undefined && (known.isText === true || !isUtf8Text(head)))
+  if (known !== undefined && (known.isText === true || !isUtf8Text(text)))
     return { kind: 'other', is: known.is, advice: known.advice };
-  if (bytes.startsWith('\u00ff\u00fe') || bytes.startsWith('\u00fe\u00ff'))
-    return { kind: 'other', ...NOT_UTF_8 };
   if (bytes.includes('\u0000') && !isMostlyText(head))
     return { kind: 'other', is: 'is a binary file, not an export', advice: EXPORT_AS_TEXT };
-  return textKindOf(head.subarray(0, HEAD_BYTES).toString('utf8'));
+  return textKindOf(text);
 };
 
 /** The last UTF-8 character of the head may be cut off. */
 const CHARACTER_BYTES_MAX = 4;
-const isUtf8Text = (head: Buffer): boolean => {
-  const text = head.toString('utf8');
-  return !text.slice(0, -CHARACTER_BYTES_MAX).includes('\uFFFD') && !text.includes('\u0000');
-};
+const isUtf8Text = (text: string): boolean =>
+  !text.slice(0, -CHARACTER_BYTES_MAX).includes('\uFFFD') && !text.includes('\u0000');
 
 /** A text with a single NUL is refused by its record. */
 const CONTROL_SHARE_MAX = 1 / 32;
@@ -73,7 +76,7 @@ const isMostlyText = (head: Buffer): boolean =>
   head.length * CONTROL_SHARE_MAX;
 
 const textKindOf = (text: string): ContentKind => {
-  const start = text.replace(/^\uFEFF/, '').trimStart();
+  const start = text.trimStart();
   if (
     /^<(?:!doctype\s+html|html|head|title|meta|style|body|script|div|main|center|h[1-6]|p|!--)[\s>-]/i.test(
       start,

@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { plainText } from '../parsing/html-text.ts';
 import { parseJson } from '../parsing/json-value.ts';
@@ -26,13 +25,12 @@ const isJsonBlock = (tag: string): boolean => /\stype\s*=\s*["']?application\/(?
  * a block cut short, and with the kind of a page without results.
  */
 export async function* htmlLibraryData(
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<string>,
   damaged: (what: string) => void,
-): AsyncGenerator<Buffer> {
-  const decoder = new StringDecoder('utf8');
+): AsyncGenerator<string> {
   let page = '';
   for await (const chunk of chunks) {
-    page += decoder.write(chunk);
+    page += chunk;
     if (page.length > PAGE_MAX_CHARACTERS) {
       damaged(`the page is longer than ${PAGE_MAX_CHARACTERS} characters`);
       return;
@@ -52,7 +50,7 @@ export async function* htmlLibraryData(
     const results = end === undefined ? '' : resultsIn(block, address, damaged);
     if (end === undefined) damaged('the page ends inside its library data');
     hasResults ||= results !== '';
-    yield Buffer.from(page.slice(told, start).replaceAll(/[^\n]+/g, '') + results);
+    yield page.slice(told, start).replaceAll(/[^\n]+/g, '') + results;
     told = start;
   }
   if (!hasResults) damaged(pageWithoutResults(head));

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { type Entry, openPromise } from 'yauzl';
-import { CSV_ROW_MAX_CHARACTERS } from '../parsing/csv-scanner.ts';
+import { CSV_ROW_MAX_CHARACTERS } from '../parsing/csv-rows.ts';
 import type { SourceContent } from './content-kind.ts';
 
 export type SheetRow = { readonly line: number; readonly fields: readonly string[] };

@@ -2,8 +2,7 @@ import { Completeness, countryIn } from '../completeness.ts';
 import { countriesOf, textOf } from '../fields/ad-fields.ts';
 import { idOf, idText } from '../fields/ad-ids.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
-import { jsonRecords } from '../parsing/json-records.ts';
-import type { JsonItem } from '../parsing/json-item.ts';
+import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import {
   NO_HINTS,
@@ -55,7 +54,7 @@ export const readActorCamelCase: Reader = async function* (source) {
 const keyOf = (value: JsonObject): string =>
   idText(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
 
-const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord =>
+const pageOf = (item: JsonEntry & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord =>
   recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {
     const value = toSnakeCase(item.value);
     const info = objectAt(value, 'page_info');

@@ -1,6 +1,5 @@
 import { ARCHIVE_ID_NAMES, archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
-import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
-import { csvRows } from '../parsing/csv-rows.ts';
+import { anotherHeader, brokenRow, csvRows } from '../parsing/csv-rows.ts';
 import { UNKNOWN_SHAPE_ADVICE } from '../parsing/json-faults.ts';
 import { type Reader, RecordFault, recordOrRefusal } from '../record.ts';
 import { unreadArchiveContent } from '../shapes/unread-content.ts';

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
 import { DateForms } from '../fields/date-form.ts';
-import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
+import { KEY_MAX_CHARACTERS } from '../parsing/json-records.ts';
 
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
 const Pattern = z.string().max(500).refine(isPattern, 'not a regular expression');

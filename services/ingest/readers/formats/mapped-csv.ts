@@ -1,7 +1,6 @@
 import { mappedAd, type Variant } from '../mapped/mapped-ad.ts';
 import { isBlankText } from '../fields/blank-text.ts';
-import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
-import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
+import { anotherHeader, brokenRow, type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import { type Reader, recordOrRefusal } from '../record.ts';
 import type { CsvMapping } from './column-mapping.ts';
 

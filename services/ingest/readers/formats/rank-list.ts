@@ -1,7 +1,6 @@
 import { utcDate } from '#contracts/values/time.ts';
 import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
-import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
-import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
+import { anotherHeader, brokenRow, type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import { refusal } from '../record.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 

@@ -9,8 +9,7 @@ import {
 import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
 import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
-import { PATH_SEPARATOR } from '../parsing/json-item.ts';
-import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
+import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { refusal } from '../record.ts';
 import { SCAN_MAX_MS } from '../row-times.ts';

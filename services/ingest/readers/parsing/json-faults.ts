@@ -1,10 +1,9 @@
-import type { JsonItem } from './json-item.ts';
 import type { JsonEntry } from './json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
 import { refusal, type RefusedRecord } from '../record.ts';
 
-export const brokenJson = ({ line, raw, what }: JsonItem & { kind: 'broken' }): RefusedRecord => {
+export const brokenJson = ({ line, raw, what }: JsonEntry & { kind: 'broken' }): RefusedRecord => {
   const at = { line, raw: raw === '' ? null : raw };
   if (/^[[{\s]*'/.test(raw))
     return refusal(

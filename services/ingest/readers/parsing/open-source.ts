@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { contentKindOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
+import { contentKindOf, encodingOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
 import { htmlLibraryData } from '../content/html-library-data.ts';
 import { archiveContent, type SheetRow, workbookFault, xlsxRows } from '../content/xlsx.ts';
 
@@ -11,7 +11,7 @@ const READ_BYTES = 256 * 1024;
 const HEAD_READ_BYTES = 16 * 1024;
 
 /**
- * Decompressed bytes or rows. At damage the stream ends without an error, so only the tail is lost; `damage()` has the
+ * Decompressed text or rows. At damage the stream ends without an error, so only the tail is lost; `damage()` has the
  * reason.
  */
 export type Source = {
@@ -22,7 +22,7 @@ export type Source = {
   isUtf8(): boolean;
   /** `chunks` and `rows` yield nothing for other kinds than text, HTML page and spreadsheet. */
   readonly content: SourceContent;
-  chunks(): AsyncGenerator<Buffer>;
+  chunks(): AsyncGenerator<string>;
   rows(): AsyncGenerator<SheetRow>;
 };
 
@@ -36,32 +36,40 @@ const isGzip = async (path: string): Promise<boolean> => {
 export const openSource = async (path: string): Promise<Source> => {
   const { size } = await stat(path);
   const gzip = await isGzip(path);
-  const content = await contentOf(path, gzip);
+  const head = await headOf(path, gzip);
+  const encoding = encodingOf(head);
+  const content = await contentOf(path, gzip, head);
   let bytesRead = (): number => 0;
   let damage: string | null = null;
   let utf8 = true;
 
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
+  const text = async function* (): AsyncGenerator<string> {
+    let decoder = new TextDecoder(encoding, { fatal: true });
+    const decoded = (bytes?: Buffer): string => {
+      try {
+        return decoder.decode(bytes, { stream: bytes !== undefined });
+      } catch {
+        utf8 = false;
+        decoder = new TextDecoder(encoding);
+        return bytes === undefined ? '\uFFFD' : decoder.decode(bytes, { stream: true });
+      }
+    };
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
     bytesRead = () => file.bytesRead;
     const stream = gzip ? gunzipped(file) : file;
     try {
-      for await (const chunk of stream) {
-        const chunkBytes = chunk as Buffer;
-        if (utf8) utf8 = decodes(decoder, chunkBytes);
-        yield chunkBytes;
-      }
+      for await (const chunk of stream) yield decoded(chunk as Buffer);
+      yield decoded();
     } catch (error) {
       if (!gzip || !isZlibError(error)) throw error;
       damage = `the gzip data is cut short or damaged after ${file.bytesRead} of ${size} bytes (${error.code})`;
     }
   };
 
-  const chunks = async function* (): AsyncGenerator<Buffer> {
-    if (content.kind === 'text') yield* bytes();
+  const chunks = async function* (): AsyncGenerator<string> {
+    if (content.kind === 'text') yield* text();
     if (content.kind === 'html page') {
-      yield* htmlLibraryData(bytes(), (what) => {
+      yield* htmlLibraryData(text(), (what) => {
         damage ??= what;
       });
     }
@@ -91,8 +99,8 @@ export const openSource = async (path: string): Promise<Source> => {
   };
 };
 
-const contentOf = async (path: string, gzip: boolean): Promise<SourceContent> => {
-  const content = contentKindOf(await headOf(path, gzip));
+const contentOf = async (path: string, gzip: boolean, head: Buffer): Promise<SourceContent> => {
+  const content = contentKindOf(head);
   if (content.kind !== 'zip archive') return content;
   if (gzip) return { kind: 'other', is: 'is a ZIP archive inside gzip data', advice: 'unpack it' };
   return archiveContent(path);
@@ -118,15 +126,6 @@ const gunzipped = (file: Readable): Readable => {
     // The reader of `gunzip` receives the error. `pipeline` is used only because it closes both streams.
   });
   return gunzip;
-};
-
-const decodes = (decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): boolean => {
-  try {
-    decoder.decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 const isZlibError = (error: unknown): error is Error & { code: string } =>

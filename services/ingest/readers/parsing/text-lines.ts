@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { Source } from './open-source.ts';
 
 export const LINE_MAX_CHARACTERS = 64 * 1024;
@@ -6,19 +5,17 @@ export const LINE_MAX_CHARACTERS = 64 * 1024;
 export type TextLine = { readonly line: number; readonly raw: string; readonly tooLong: boolean };
 
 export async function* textLines(source: Source): AsyncGenerator<TextLine> {
-  const decoder = new StringDecoder('utf8');
   let buffered = '';
   let tooLong = false;
   let line = 0;
   const whole = (text: string): TextLine => {
     line += 1;
-    const raw = (line === 1 ? text.replace(/^\uFEFF/, '') : text).replace(/\r$/, '');
-    const item = { line, raw, tooLong };
+    const item = { line, raw: text.replace(/\r$/, ''), tooLong };
     tooLong = false;
     return item;
   };
   for await (const chunk of source.chunks()) {
-    const [first = '', ...rest] = decoder.write(chunk).split('\n');
+    const [first = '', ...rest] = chunk.split('\n');
     buffered += first;
     for (const next of rest) {
       yield whole(buffered);
@@ -29,6 +26,5 @@ export async function* textLines(source: Source): AsyncGenerator<TextLine> {
       tooLong = true;
     }
   }
-  buffered += decoder.end();
   if (buffered !== '') yield whole(buffered);
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { PATH_SEPARATOR } from '../parsing/json-item.ts';
+import { PATH_SEPARATOR } from '../parsing/json-records.ts';
 import { formatOfRecord, recordPaths } from './record-format.ts';
 import { CSV_SHAPES, JSON_SHAPES, type Shape } from './known-shapes.ts';
 

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import { isShopProduct } from '#domain/shapes/shop-product.ts';
 import type { FormatName } from '../formats.ts';
-import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
-import { ANY_MEMBER, pathOf, type RecordPlaces } from '../parsing/json-item.ts';
+import { ANY_MEMBER, KEY_MAX_CHARACTERS, pathOf, type RecordPlaces } from '../parsing/json-records.ts';
 
 const DEPTH_MAX = 12;
 /** In order of precedence. */
