@@ -1,87 +1,53 @@
 /** Every endpoint of the service; `index.ts` sorts them. */
 
-export { getMe } from './account/get-me.ts';
-export { getAd } from './ads/get-ad.ts';
-export { listBrandAds } from './ads/list-brand-ads.ts';
-export { searchAds } from './ads/search-ads.ts';
-export { changeAlert } from './alerts/change-alert.ts';
-export { createAlert } from './alerts/create-alert.ts';
-export { deleteAlert } from './alerts/delete-alert.ts';
-export { issueWebhookSecret } from './alerts/issue-webhook-secret.ts';
-export { listAlertDeliveries } from './alerts/list-alert-deliveries.ts';
-export { listAlerts } from './alerts/list-alerts.ts';
+export { getMe } from './account.ts';
+export { getAd, listBrandAds, searchAds } from './ads.ts';
+export { listAlertDeliveries } from './alerts/deliveries.ts';
+export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';
 export { testAlert } from './alerts/test-alert.ts';
-export { createApiKey } from './api-keys/create-api-key.ts';
-export { listApiKeys } from './api-keys/list-api-keys.ts';
-export { revokeApiKey } from './api-keys/revoke-api-key.ts';
-export { revokeUnusedApiKeys } from './api-keys/revoke-unused-api-keys.ts';
-export { rotateApiKey } from './api-keys/rotate-api-key.ts';
-export { listAudience } from './audience/list-audience.ts';
-export { getBrandBreakdown } from './brands/activity/get-brand-breakdown.ts';
-export { getBrandCreativeLibrary } from './brands/activity/get-brand-creative-library.ts';
-export { getBrandDailyActivity } from './brands/activity/get-brand-daily-activity.ts';
-export { getBrandLeakage } from './brands/activity/get-brand-leakage.ts';
-export { getBrandVelocity } from './brands/activity/get-brand-velocity.ts';
-export { listBrandThumbs } from './brands/activity/list-brand-thumbs.ts';
-export { getBrandDemographics } from './brands/audience/get-brand-demographics.ts';
-export { getBrandTrajectory } from './brands/audience/get-brand-trajectory.ts';
-export { getBrand } from './brands/get-brand.ts';
-export { listBrandSitemap } from './brands/list-brand-sitemap.ts';
-export { listBrands } from './brands/list-brands.ts';
-export { listSimilarSites } from './brands/list-similar-sites.ts';
-export { getBrandCopyReuse } from './brands/network/get-brand-copy-reuse.ts';
-export { getBrandNetwork } from './brands/network/get-brand-network.ts';
-export { listBrandOperators } from './brands/network/list-brand-operators.ts';
-export { listBrandPartnerships } from './brands/network/list-brand-partnerships.ts';
-export { listBrandSocialPages } from './brands/network/list-brand-social-pages.ts';
-export { getBrandSplitTests } from './brands/site/get-brand-split-tests.ts';
-export { getBrandStore } from './brands/site/get-brand-store.ts';
-export { getBrandTechStack } from './brands/site/get-brand-tech-stack.ts';
-export { getBrief } from './briefs/get-brief.ts';
-export { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
-export { listBriefs } from './briefs/list-briefs.ts';
-export { getCategoryStats } from './categories/get-category-stats.ts';
-export { getCategory } from './categories/get-category.ts';
-export { listCategories } from './categories/list-categories.ts';
-export { listCategorySitemap } from './categories/list-category-sitemap.ts';
-export { addCollectionItem } from './collections/add-collection-item.ts';
-export { changeCollection } from './collections/change-collection.ts';
-export { createCollection } from './collections/create-collection.ts';
-export { deleteCollection } from './collections/delete-collection.ts';
-export { listCollections } from './collections/list-collections.ts';
-export { removeCollectionItem } from './collections/remove-collection-item.ts';
-export { getCreativeCoverage } from './creative-records/get-creative-coverage.ts';
-export { getCreativeRecord } from './creative-records/get-creative-record.ts';
-export { searchCreativeRecords } from './creative-records/search-creative-records.ts';
-export { getCreative } from './creatives/get-creative.ts';
-export { listAdCreatives } from './creatives/list-ad-creatives.ts';
-export { listCreatives } from './creatives/list-creatives.ts';
-export { listHubs } from './hubs/list-hubs.ts';
-export { deleteNote } from './notes/delete-note.ts';
-export { listNotes } from './notes/list-notes.ts';
-export { writeNote } from './notes/write-note.ts';
-export { getOperator } from './operators/get-operator.ts';
-export { listOperators } from './operators/list-operators.ts';
-export { getPage } from './pages/get-page.ts';
-export { listPageDetails } from './pages/list-page-details.ts';
-export { listPages } from './pages/list-pages.ts';
-export { listRadar } from './radar/list-radar.ts';
-export { listSignals } from './radar/list-signals.ts';
-export { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
-export { listRanking } from './rankings/list-ranking.ts';
-export { listRisers } from './rankings/list-risers.ts';
-export { getReport } from './reports/get-report.ts';
-export { listReports } from './reports/list-reports.ts';
-export { requestReport } from './reports/request-report.ts';
-export { listSavedItems } from './saved/list-saved-items.ts';
-export { saveItem } from './saved/save-item.ts';
-export { unsaveItem } from './saved/unsave-item.ts';
-export { getSplitTestCensus } from './split-test-census/get-split-test-census.ts';
-export { getSystemFreshness } from './system/get-system-freshness.ts';
-export { getTool } from './tools/get-tool.ts';
-export { listToolBrands } from './tools/list-tool-brands.ts';
-export { listTools } from './tools/list-tools.ts';
-export { listTrackedBrandsFreshness } from './tracked-brands/list-tracked-brands-freshness.ts';
-export { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
-export { trackBrand } from './tracked-brands/track-brand.ts';
-export { untrackBrand } from './tracked-brands/untrack-brand.ts';
+export { issueWebhookSecret } from './alerts/webhook-secrets.ts';
+export { createApiKey, listApiKeys, revokeApiKey, revokeUnusedApiKeys, rotateApiKey } from './api-keys.ts';
+export { listAudience } from './audience.ts';
+export {
+  getBrandBreakdown,
+  getBrandCreativeLibrary,
+  getBrandDailyActivity,
+  getBrandLeakage,
+  getBrandVelocity,
+  listBrandThumbs,
+} from './brands/activity.ts';
+export { getBrand, listBrandSitemap, listBrands, listSimilarSites } from './brands/brands.ts';
+export { getBrandDemographics, getBrandTrajectory } from './brands/demographics.ts';
+export {
+  getBrandCopyReuse,
+  getBrandNetwork,
+  listBrandOperators,
+  listBrandPartnerships,
+  listBrandSocialPages,
+} from './brands/network.ts';
+export { getBrandSplitTests, getBrandStore, getBrandTechStack } from './brands/site.ts';
+export { getBrief, giveBriefFeedback, listBriefs } from './briefs.ts';
+export { getCategory, getCategoryStats, listCategories, listCategorySitemap } from './categories.ts';
+export {
+  addCollectionItem,
+  changeCollection,
+  createCollection,
+  deleteCollection,
+  listCollections,
+  removeCollectionItem,
+} from './collections.ts';
+export { getCreativeCoverage, getCreativeRecord, searchCreativeRecords } from './creative-records.ts';
+export { getCreative, listAdCreatives, listCreatives } from './creatives.ts';
+export { listHubs } from './hubs.ts';
+export { deleteNote, listNotes, writeNote } from './notes.ts';
+export { getOperator, listOperators } from './operators.ts';
+export { getPage, listPageDetails, listPages } from './pages.ts';
+export { listRadar } from './radar.ts';
+export { listNewAdvertisers, listRanking, listRisers } from './rankings.ts';
+export { getReport, listReports, requestReport } from './reports.ts';
+export { listSavedItems, saveItem, unsaveItem } from './saved.ts';
+export { listSignals } from './signals.ts';
+export { getSplitTestCensus } from './split-test-census.ts';
+export { getSystemFreshness } from './system.ts';
+export { getTool, listToolBrands, listTools } from './tools.ts';
+export { listTrackedBrands, listTrackedBrandsFreshness, trackBrand, untrackBrand } from './tracked-brands.ts';

@@ -9,7 +9,7 @@ import { observedLink, withObservedLinks } from '#contracts/values/links/observe
 import { boundedWebAddress } from '#contracts/values/text.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
 import { emailMessageOf } from '#platform/channels/email-message.ts';
-import { samplePayload } from '#operations/alerts/support/sample-payload.ts';
+import { samplePayload } from '#operations/alerts/test-alert.ts';
 import { attack, tries } from './attack.ts';
 
 const SCRIPTS = [

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { alertPayload } from '#operations/alerts/support/examples.ts';
+import { alertPayload } from '#operations/alerts/rules.ts';
 
 type Json = { readonly [key: string]: unknown };
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
-import { DOWNLOAD_PATH } from '#operations/dependencies/download-links.ts';
+import { DOWNLOAD_PATH } from '#operations/dependencies/links.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';

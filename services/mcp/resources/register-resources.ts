@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { Refusal } from '#contracts/errors.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
-import { listBrands } from '#operations/brands/list-brands.ts';
-import { listBriefs } from '#operations/briefs/list-briefs.ts';
+import { listBrands } from '#operations/brands/brands.ts';
+import { listBriefs } from '#operations/briefs.ts';
 import { createToolContext, type McpCall, type McpDependencies } from '../calls/call.ts';
 import { sentenceOf } from '../calls/failure.ts';
 import { withinCallTime } from '../calls/call-limits.ts';

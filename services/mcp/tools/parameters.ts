@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { slugOrUuid } from '#operations/endpoint/parameters.ts';
-import { getBrand } from '#operations/brands/get-brand.ts';
-import { listCategories } from '#operations/categories/list-categories.ts';
+import { getBrand } from '#operations/brands/brands.ts';
+import { listCategories } from '#operations/categories.ts';
 import type { Json, JsonObject } from '../output/observed.ts';
 import { IMAGE_TYPES, IMAGES_MAX } from '../output/pictures.ts';
 import type { ToolContext } from './define-tool.ts';

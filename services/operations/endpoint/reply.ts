@@ -1,6 +1,8 @@
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { arrayText, lastStringField } from '#contracts/values/json-text.ts';
-import type { Page } from '#contracts/ports/read-database.ts';
+import type { Page, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { findBrand } from '#projections/brands/read.ts';
+import type { Log } from '#platform/logger.ts';
 
 /** `data` is JSON text; the other values are for `meta` and headers. */
 export type Reply = {
@@ -68,3 +70,49 @@ export const listReply = (items: readonly string[], asOf: string | null): Reply 
   asOf,
   count: items.length,
 });
+
+/**
+ * Reads the newest observation before an empty page is read again, so that the page lacks nothing observed until then.
+ */
+export const pageAsOf = async <Found extends Page>(
+  read: () => Promise<Found>,
+  asOfItems: (found: Found) => string | null,
+  readNewest: () => Promise<string | null>,
+): Promise<Reply> => {
+  const found = await read();
+  const asOf = asOfItems(found);
+  if (asOf !== null) return pageReply(found, asOf);
+  const newest = await readNewest();
+  const again = await read();
+  return pageReply(again, asOfItems(again) ?? newest);
+};
+
+/**
+ * The last observation of the brand in the read model of the list, else of its profile; without a brand, of the
+ * corpus.
+ */
+export const readAsOfEmptyList = async (
+  db: ReadDatabase,
+  brandId: string | undefined,
+  readOfBrand: (brandId: string) => Promise<string | null>,
+  readNewest: () => Promise<string | null>,
+): Promise<string | null> =>
+  (brandId === undefined
+    ? null
+    : ((await readOfBrand(brandId)) ?? (await findBrand(db, { id: brandId }))?.profiled_at)) ?? readNewest();
+
+/**
+ * Reads the row of a write, else renders the state of the log. A failed read must not fail a write that is recorded.
+ */
+export const writtenText = async (
+  { isShown, log }: { readonly isShown: boolean; readonly log: Log },
+  read: () => Promise<string | null>,
+  render: () => string | Promise<string>,
+): Promise<string> => {
+  if (!isShown) return render();
+  const row = await read().catch((error: unknown) => {
+    log.warn({ err: error }, 'written row not readable; replied from the log');
+    return null;
+  });
+  return row ?? render();
+};

@@ -5,8 +5,7 @@ import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { rotateMasterKey } from '#application/vault/rotate-master-key.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createCursors } from '#operations/dependencies/cursors.ts';
-import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
-import { createLinkSigner } from '#operations/dependencies/link-signer.ts';
+import { createDownloadLinks, createLinkSigner } from '#operations/dependencies/links.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 // Three steps without an interruption: the new secret is accepted, then used, then the only one.

@@ -26,8 +26,8 @@ import { saved } from '#domain/workspace/saved-items.ts';
 import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
-import { findEarlierTest } from '#operations/alerts/support/record-test.ts';
-import { readItems } from '#operations/collections/load-collection.ts';
+import { findEarlierTest } from '#operations/alerts/test-alert.ts';
+import { readItems } from '#operations/collections.ts';
 import {
   type EventStore,
   type Fold,

@@ -29,7 +29,9 @@ test('the tools read every endpoint but eight, and write through six', () => {
   const sources = globSync('**/*.ts', { cwd: TOOLS }).map((file) => readFileSync(join(TOOLS, file), 'utf8'));
   const imported = new Set(
     sources.flatMap((source) =>
-      [...source.matchAll(/import \{ (\w+)(?: as \w+)? \} from '#operations\//g)].map(([, name]) => name),
+      [...source.matchAll(/import \{([^}]*)\} from '#operations\//g)].flatMap(
+        ([, names = '']) => names.match(/\w+(?= as )|(?<! as )\b\w+(?=\s*(,|$))/g) ?? [],
+      ),
     ),
   );
   const idsOf = (isRead: boolean, isOffered: boolean): readonly string[] =>

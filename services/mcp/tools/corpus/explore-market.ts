@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
-import { listCategories } from '#operations/categories/list-categories.ts';
+import { listCategories } from '#operations/categories.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { listHubs } from '#operations/hubs/list-hubs.ts';
-import { listOperators } from '#operations/operators/list-operators.ts';
-import { getSplitTestCensus } from '#operations/split-test-census/get-split-test-census.ts';
-import { listTools } from '#operations/tools/list-tools.ts';
+import { listHubs } from '#operations/hubs.ts';
+import { listOperators } from '#operations/operators.ts';
+import { getSplitTestCensus } from '#operations/split-test-census.ts';
+import { listTools } from '#operations/tools.ts';
 import { NOT_SEEN, SHARED_PAGES } from '../../output/notes.ts';
 import { tool } from '../define-tool.ts';
 import { listAnswer } from '../list-answer.ts';

@@ -1,15 +1,14 @@
 import type { Scope } from '#contracts/values/access/scopes.ts';
-import { getAd } from '#operations/ads/get-ad.ts';
-import { getBrand } from '#operations/brands/get-brand.ts';
-import { getBrief } from '#operations/briefs/get-brief.ts';
-import { getCategoryStats } from '#operations/categories/get-category-stats.ts';
-import { getCategory } from '#operations/categories/get-category.ts';
-import { getCreativeRecord } from '#operations/creative-records/get-creative-record.ts';
-import { listAdCreatives } from '#operations/creatives/list-ad-creatives.ts';
+import { getAd } from '#operations/ads.ts';
+import { getBrand } from '#operations/brands/brands.ts';
+import { getBrief } from '#operations/briefs.ts';
+import { getCategory, getCategoryStats } from '#operations/categories.ts';
+import { getCreativeRecord } from '#operations/creative-records.ts';
+import { listAdCreatives } from '#operations/creatives.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { getOperator } from '#operations/operators/get-operator.ts';
-import { getPage } from '#operations/pages/get-page.ts';
-import { getTool } from '#operations/tools/get-tool.ts';
+import { getOperator } from '#operations/operators.ts';
+import { getPage } from '#operations/pages.ts';
+import { getTool } from '#operations/tools.ts';
 import { NO_MONEY, NOT_SEEN, SHARED_PAGES } from '../../output/notes.ts';
 import type { JsonObject } from '../../output/observed.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Country } from '#contracts/values/primitives.ts';
-import { listBrands } from '#operations/brands/list-brands.ts';
+import { listBrands } from '#operations/brands/brands.ts';
 import { NOT_SEEN } from '../../output/notes.ts';
 import { tool } from '../define-tool.ts';
 import { listAnswer } from '../list-answer.ts';

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
-import { getBrandBreakdown } from '#operations/brands/activity/get-brand-breakdown.ts';
-import { getBrandCreativeLibrary } from '#operations/brands/activity/get-brand-creative-library.ts';
-import { getBrandDailyActivity } from '#operations/brands/activity/get-brand-daily-activity.ts';
-import { getBrandLeakage } from '#operations/brands/activity/get-brand-leakage.ts';
-import { getBrandVelocity } from '#operations/brands/activity/get-brand-velocity.ts';
-import { getBrandDemographics } from '#operations/brands/audience/get-brand-demographics.ts';
-import { getBrandTrajectory } from '#operations/brands/audience/get-brand-trajectory.ts';
-import { getBrand as getBrandEndpoint } from '#operations/brands/get-brand.ts';
-import { listSimilarSites } from '#operations/brands/list-similar-sites.ts';
-import { getBrandCopyReuse } from '#operations/brands/network/get-brand-copy-reuse.ts';
-import { getBrandNetwork } from '#operations/brands/network/get-brand-network.ts';
-import { listBrandOperators } from '#operations/brands/network/list-brand-operators.ts';
-import { listBrandPartnerships } from '#operations/brands/network/list-brand-partnerships.ts';
-import { listBrandSocialPages } from '#operations/brands/network/list-brand-social-pages.ts';
-import { getBrandSplitTests } from '#operations/brands/site/get-brand-split-tests.ts';
-import { getBrandStore } from '#operations/brands/site/get-brand-store.ts';
-import { getBrandTechStack } from '#operations/brands/site/get-brand-tech-stack.ts';
+import {
+  getBrandBreakdown,
+  getBrandCreativeLibrary,
+  getBrandDailyActivity,
+  getBrandLeakage,
+  getBrandVelocity,
+} from '#operations/brands/activity.ts';
+import { getBrandDemographics, getBrandTrajectory } from '#operations/brands/demographics.ts';
+import { getBrand as getBrandEndpoint, listSimilarSites } from '#operations/brands/brands.ts';
+import {
+  getBrandCopyReuse,
+  getBrandNetwork,
+  listBrandOperators,
+  listBrandPartnerships,
+  listBrandSocialPages,
+} from '#operations/brands/network.ts';
+import { getBrandSplitTests, getBrandStore, getBrandTechStack } from '#operations/brands/site.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENVELOPE_BYTES, fitLists, RESULT_MAX_BYTES } from '../../output/fit.ts';
 import { NO_MONEY, NOT_SEEN, SHARED_PAGES, TRAFFIC_ESTIMATED } from '../../output/notes.ts';

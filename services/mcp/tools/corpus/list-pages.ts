@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
-import { listPages as listPagesEndpoint } from '#operations/pages/list-pages.ts';
+import { listPages as listPagesEndpoint } from '#operations/pages.ts';
 import { NOT_SEEN } from '../../output/notes.ts';
 import { tool } from '../define-tool.ts';
 import { listAnswer } from '../list-answer.ts';

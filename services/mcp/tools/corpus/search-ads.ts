@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { AdStatus } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormat, Country } from '#contracts/values/primitives.ts';
-import { listBrandAds } from '#operations/ads/list-brand-ads.ts';
-import { searchAds as searchAdsEndpoint } from '#operations/ads/search-ads.ts';
+import { listBrandAds, searchAds as searchAdsEndpoint } from '#operations/ads.ts';
 import { NO_MONEY, NOT_SEEN } from '../../output/notes.ts';
 import { tool } from '../define-tool.ts';
 import { listAnswer } from '../list-answer.ts';

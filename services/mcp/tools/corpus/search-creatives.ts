@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
 import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
-import { getCreativeCoverage } from '#operations/creative-records/get-creative-coverage.ts';
-import { searchCreativeRecords } from '#operations/creative-records/search-creative-records.ts';
+import { getCreativeCoverage, searchCreativeRecords } from '#operations/creative-records.ts';
 import { NO_MONEY } from '../../output/notes.ts';
 import { creativesIn, imageIndexOf } from '../../output/pictures.ts';
 import { structuredResult, timesOf } from '../../output/result.ts';

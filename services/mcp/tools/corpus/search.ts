@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { searchAds } from '#operations/ads/search-ads.ts';
-import { listBrands } from '#operations/brands/list-brands.ts';
+import { searchAds } from '#operations/ads.ts';
+import { listBrands } from '#operations/brands/brands.ts';
 import { bytesOf, RESULT_MAX_BYTES } from '../../output/fit.ts';
 import { NO_MONEY, NOT_SEEN } from '../../output/notes.ts';
 import type { Json, JsonObject } from '../../output/observed.ts';

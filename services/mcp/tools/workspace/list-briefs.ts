@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listBriefs as listBriefsEndpoint } from '#operations/briefs/list-briefs.ts';
+import { listBriefs as listBriefsEndpoint } from '#operations/briefs.ts';
 import { NOT_SEEN } from '../../output/notes.ts';
 import { tool } from '../define-tool.ts';
 import { listAnswer } from '../list-answer.ts';

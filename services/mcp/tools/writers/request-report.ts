@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RequestReport } from '#contracts/resources/workspace/report.ts';
-import { requestReport as requestReportEndpoint } from '#operations/reports/request-report.ts';
+import { requestReport as requestReportEndpoint } from '#operations/reports.ts';
 import { tool } from '../define-tool.ts';
 import { written } from './written.ts';
 

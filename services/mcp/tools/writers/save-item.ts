@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ItemKey, ItemTypeName } from '#contracts/values/items.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
-import { addCollectionItem } from '#operations/collections/add-collection-item.ts';
-import { saveItem as saveItemEndpoint } from '#operations/saved/save-item.ts';
+import { addCollectionItem } from '#operations/collections.ts';
+import { saveItem as saveItemEndpoint } from '#operations/saved.ts';
 import { tool } from '../define-tool.ts';
 import { written } from './written.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Cadence } from '#contracts/values/primitives.ts';
-import { trackBrand as trackBrandEndpoint } from '#operations/tracked-brands/track-brand.ts';
+import { trackBrand as trackBrandEndpoint } from '#operations/tracked-brands.ts';
 import { tool } from '../define-tool.ts';
 import { Brand, brandIdOf, isUuid, slugCost } from '../parameters.ts';
 import { written } from './written.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { untrackBrand as untrackBrandEndpoint } from '#operations/tracked-brands/untrack-brand.ts';
+import { untrackBrand as untrackBrandEndpoint } from '#operations/tracked-brands.ts';
 import { tool } from '../define-tool.ts';
 import { Brand, brandIdOf, isUuid, slugCost } from '../parameters.ts';
 import { written } from './written.ts';

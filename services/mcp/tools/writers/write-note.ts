@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NOTE_BODY_MAX_LENGTH } from '#contracts/resources/workspace/note.ts';
 import { ItemKey, SubjectTypeName } from '#contracts/values/items.ts';
-import { writeNote as writeNoteEndpoint } from '#operations/notes/write-note.ts';
+import { writeNote as writeNoteEndpoint } from '#operations/notes.ts';
 import { tool } from '../define-tool.ts';
 import { written } from './written.ts';
 

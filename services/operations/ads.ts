@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import { Ad } from '#contracts/resources/corpus/ads/ad-record.ts';
+import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
+import { findAd, searchAds as readAds, listBrandAds as readBrandAds } from '#projections/ads/read.ts';
+import { AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
+import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
+import { windowStart } from '#contracts/values/windows.ts';
+import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
+import { endpoint } from './endpoint/define-endpoint.ts';
+import { AD_ID, BRAND_ID, adSummary, brandReference } from './endpoint/examples.ts';
+import { adParams, brandParams, noParams, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
+import { creative, media } from './creatives.ts';
+import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
+import { withBrand } from './brands/find-brand.ts';
+import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from './dependencies/heavy-reads.ts';
+import { omitUndefined } from './endpoint/omit-undefined.ts';
+
+const AD_UNKNOWN = new Refusal('not_found', 'Ad not found.');
+
+const example = {
+  ...adSummary,
+  brand: brandReference,
+  link_description: null,
+  caption: 'harbor-and-pine.com',
+  languages: ['en'],
+  cards: [],
+  versions: [],
+  history: [{ at: '2026-11-02T06:00:00.000Z', change: 'started', detail: {} }],
+  media: [{ kind: 'video', source_url: null, poster_url: null, archived_url: media.media_url }],
+  archived_media: [creative],
+};
+
+export const getAd = endpoint({
+  method: 'GET',
+  path: '/v1/ads/{adId}',
+  operationId: 'getAd',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: 'Read one ad',
+  description:
+    'One ad with its full copy, archived media, observation window and what was observed to change.',
+  params: adParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { adId: AD_ID },
+  reply: { status: 200, shape: 'record', data: Ad, example },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['ads', 'creatives'],
+  handler: async ({ params }, { db }) => {
+    const found = await findAd(db, params.adId, listArchivedMedia(db, params.adId));
+    if (!found) throw AD_UNKNOWN;
+    return { data: found.json, asOf: found.as_of };
+  },
+});
+
+export const listBrandAds = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/ads',
+  operationId: 'listBrandAds',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: "List a brand's ads",
+  description: 'The ads attributed to the brand, newest start first.',
+  params: brandParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'ads'],
+  handler: async ({ params, page }, { db }) => {
+    const { brand, found } = await withBrand(db, params.brandId, (id) =>
+      Promise.all([readScannedAt(db, 'ads', id), readBrandAds(db, id, page)]),
+    );
+    const [asOf, ads] = found;
+    return pageReply(ads, asOf ?? brand.profiled_at);
+  },
+});
+
+/** Search window without a brand, up to the newest scan (specification, part "Limits"). */
+const SEARCH_WINDOW_DAYS = 90;
+const COPY_SEARCH_MAX_LENGTH = 200;
+
+export const searchAds = endpoint({
+  method: 'GET',
+  path: '/v1/ads',
+  operationId: 'searchAds',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: 'Search ads',
+  description: `Ads by copy, format, status and country, newest start first. Without \`brand_id\` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting. In a process, at most two searches of a workspace run at once (one on a machine of two processors), and ${WAITING_PER_WORKSPACE_MAX} more wait for up to ${HEAVY_WAIT_MS / 1_000} s; beyond that 503 with \`retry-after\`.`,
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    q: searchText(COPY_SEARCH_MAX_LENGTH)
+      .optional()
+      .meta({ description: 'Words of the copy; all of them must occur.' }),
+    format: AdFormat.optional().meta({ description: 'Creative format.' }),
+    status: AdStatus.optional().meta({
+      description: '`missing`: not seen by the last scan, but not confirmed inactive.',
+    }),
+    country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
+    brand_id: Uuid.optional().meta({ description: 'Ads attributed to this brand, whenever started.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
+  errors: [],
+  corpus: true,
+  heavy: true,
+  reads: ['ads', 'brands'],
+  handler: async ({ query, page }, { db }) => {
+    const { q, format, status, country, brand_id: brandId } = query;
+    const asOf = await readAsOfEmptyList(
+      db,
+      brandId,
+      (id) => readScannedAt(db, 'ads', id),
+      () => readNewestScan(db, 'ads'),
+    );
+    const startedSince =
+      brandId === undefined && asOf !== null ? windowStart(asOf, SEARCH_WINDOW_DAYS) : undefined;
+    const found = await readAds(
+      db,
+      omitUndefined({ q, format, status, country, brandId, startedSince }),
+      page,
+    );
+    return pageReply(found, asOf);
+  },
+});

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { Brand, BrandSitemapEntry, BrandSummary } from '#contracts/resources/corpus/brand.ts';
+import { findBrandWithFreshness } from '#projections/queries/brand-with-freshness.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
+import {
+  listBrands as readBrands,
+  readNewestObservation,
+  listBrandSitemap as readSitemap,
+} from '#projections/brands/read.ts';
+import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
+import { readSimilarSites } from '#projections/queries/similar-sites.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { BRAND_ID, brandReference, brandSummary, formats } from '../endpoint/examples.ts';
+import {
+  brandParams,
+  brandRefOf,
+  noParams,
+  noQuery,
+  pageQuery,
+  searchText,
+  wholeNumber,
+} from '../endpoint/parameters.ts';
+import { BRAND_UNKNOWN, withBrand } from './find-brand.ts';
+import { latestIn, listReply, pageAsOf } from '../endpoint/reply.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
+
+const brandExample = {
+  ...brandSummary,
+  description: 'Boots and bags for the coast.',
+  inactive_ads: 778,
+  new_ads_30d: 58,
+  retired_ads_7d: 9,
+  retired_ads_30d: 44,
+  avg_ad_lifespan_days: 31.4,
+  last_ad_seen_at: '2026-11-20',
+  formats,
+  top_countries: [
+    { country: 'US', ads: 118 },
+    { country: 'CA', ads: 21 },
+  ],
+};
+
+export const getBrand = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}',
+  operationId: 'getBrand',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read one brand',
+  description:
+    'One brand by uuid or slug. `meta.freshness` says when it was last scanned and when it is next due.',
+  params: brandParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: { status: 200, shape: 'brand', data: Brand, example: brandExample },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'freshness'],
+  handler: async ({ params }, { db }) => {
+    const brand = await findBrandWithFreshness(db, brandRefOf(params.brandId));
+    if (!brand) throw BRAND_UNKNOWN;
+    return { data: brand.detail, asOf: brand.as_of, freshness: brand.freshness };
+  },
+});
+
+export const listBrandSitemap = endpoint({
+  method: 'GET',
+  path: '/v1/brands/sitemap',
+  operationId: 'listBrandSitemap',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'List indexable brand pages',
+  description: 'Addresses of the brand pages that search engines may index.',
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: BrandSitemapEntry,
+    example: [{ slug: brandSummary.slug, url: brandSummary.url, updated_at: brandSummary.as_of }],
+  },
+  errors: [],
+  corpus: true,
+  heavy: true,
+  reads: ['brands'],
+  handler: async ({ query, page }, { db }) => {
+    return pageAsOf(
+      () => readSitemap(db, omitUndefined({ categoryId: query.category_id }), page),
+      (found) => latestIn(found.items, 'updated_at'),
+      () => readNewestObservation(db),
+    );
+  },
+});
+
+const NAME_SEARCH_MAX_LENGTH = 100;
+
+export const listBrands = endpoint({
+  method: 'GET',
+  path: '/v1/brands',
+  operationId: 'listBrands',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'List brands',
+  description: 'Public brands. A brand that is absent from the service is not evidence that it runs no ads.',
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    country: Country.optional().meta({ description: "The brand's country." }),
+    q: searchText(NAME_SEARCH_MAX_LENGTH).optional().meta({ description: 'Search in names.' }),
+    letter: z
+      .string()
+      .regex(/^[a-z]$/, 'one lower-case letter')
+      .optional()
+      .meta({ description: 'First letter of the name.' }),
+    sort: z
+      .enum(['active_ads', 'new_ads_7d', 'name'])
+      .default('active_ads')
+      .meta({ description: 'Most first; names from a to z.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: BrandSummary, example: [brandSummary] },
+  errors: [],
+  corpus: true,
+  heavy: true,
+  reads: ['brands'],
+  handler: async ({ query, page }, { db }) => {
+    const { category_id: categoryId, country, q, letter, sort } = query;
+    return pageAsOf(
+      () => readBrands(db, omitUndefined({ categoryId, country, q, letter, sort }), page),
+      (found) => latestIn(found.items, 'as_of'),
+      () => readNewestObservation(db),
+    );
+  },
+});
+
+const SITES_MAX = 50;
+const SITES_DEFAULT = 8;
+
+export const listSimilarSites = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/similar',
+  operationId: 'listSimilarSites',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'List similar sites',
+  description:
+    'Sites with similar visitors, by affinity, as a traffic provider estimates. A site of a public brand shows that brand.',
+  params: brandParams,
+  query: z.strictObject({
+    limit: wholeNumber(
+      z.int().min(1).max(SITES_MAX).default(SITES_DEFAULT).meta({ description: 'How many sites.' }),
+    ),
+  }),
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: {
+    status: 200,
+    shape: 'whole',
+    data: SimilarSite,
+    example: [
+      {
+        domain: brandSummary.domain,
+        affinity: 0.82,
+        provider_category: 'Lifestyle/Fashion',
+        brand: brandReference,
+        monthly_visits: 482_000,
+        global_ranking: 91_204,
+      },
+    ],
+  },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'traffic'],
+  handler: async ({ params, query }, { db }) => {
+    const { brand, found } = await withBrand(db, params.brandId, (id) =>
+      readSimilarSites(db, id, query.limit),
+    );
+    return listReply(found.items, found.asOf ?? brand.profiled_at);
+  },
+});

@@ -1,0 +1,114 @@
+import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { Refusal } from '#contracts/errors.ts';
+import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
+import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+
+export type LinkSigner = {
+  sign(text: string): string;
+  isSigned(text: string, signature: string): boolean;
+};
+
+/**
+ * All API processes share the secrets. Each text begins with its kind of link. `second` is only accepted for reading.
+ */
+export const createLinkSigner = (secret: string, second?: string): LinkSigner => {
+  const key = createSecretKey(Buffer.from(secret, 'utf8'));
+  const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];
+  const signatureOf = (text: string, by: KeyObject): Buffer => createHmac('sha256', by).update(text).digest();
+  return {
+    sign: (text) => signatureOf(text, key).toString('base64url'),
+    isSigned: (text, signature) => {
+      const bytes = Buffer.from(signature, 'base64url');
+      // Decoding skips characters outside base64url and ignores spare bits, so only the exact text is accepted.
+      if (bytes.toString('base64url') !== signature) return false;
+      return keys.some((one) => {
+        const expected = signatureOf(text, one);
+        return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+      });
+    },
+  };
+};
+
+/** The signature replaces the API key until it expires. */
+export const DOWNLOAD_PATH = '/v1/reports/download';
+
+export type Download = { readonly fileName: string; readonly objectKey: string };
+
+export type DownloadLinks = {
+  sign(download: Download, now: Date): { readonly url: string; readonly expiresAt: string };
+  /** Throws `Refusal` when the URL was altered or has expired. */
+  open(
+    fileName: string,
+    query: Readonly<Record<string, unknown>>,
+    now: Date,
+  ): Download & { readonly expiresAt: string };
+};
+
+const ALTERED = new Refusal('link_invalid', 'The link is invalid. Read the report again for a new link.');
+const EXPIRED = new Refusal('link_invalid', 'The link has expired. Read the report again for a new link.');
+const EXPIRES = /^[0-9]{1,12}$/;
+
+export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): DownloadLinks => {
+  // Object key and expiry contain no line breaks, so two downloads never have the same signed text.
+  const signedText = ({ fileName, objectKey }: Download, expires: string): string =>
+    `download\n${fileName}\n${objectKey}\n${expires}`;
+
+  return {
+    sign: (download, now) => {
+      const expiresAt = Math.floor(now.getTime() / 1_000) + DOWNLOAD_LINK_MINUTES * 60;
+      const expires = String(expiresAt);
+      const query = new URLSearchParams({
+        object: download.objectKey,
+        expires,
+        signature: signer.sign(signedText(download, expires)),
+      });
+      const url = `${baseUrl}${DOWNLOAD_PATH}/${encodeURIComponent(download.fileName)}?${query.toString()}`;
+      return { url, expiresAt: new Date(expiresAt * 1_000).toISOString() };
+    },
+    open: (fileName, { object, expires, signature }, now) => {
+      if (typeof object !== 'string' || typeof expires !== 'string' || typeof signature !== 'string') {
+        throw ALTERED;
+      }
+      if (object.includes('\n') || !EXPIRES.test(expires)) throw ALTERED;
+      const download = { fileName, objectKey: object };
+      if (!signer.isSigned(signedText(download, expires), signature)) throw ALTERED;
+      if (Number(expires) * 1_000 <= now.getTime()) {
+        throw EXPIRED;
+      }
+      return { ...download, expiresAt: new Date(Number(expires) * 1_000).toISOString() };
+    },
+  };
+};
+
+export type MediaLinks = {
+  /** `name`: SHA-256 of the file, or of an image with `.thumb`. The URL is equal all day, so that ETags stay equal. */
+  sign(name: string, now: Date): string;
+  /** Returns the milliseconds that the link is still valid. Throws `Refusal` when it was altered or has expired. */
+  open(name: string, query: Readonly<Record<string, unknown>>, now: Date): number;
+};
+
+const altered = new Refusal('link_invalid', 'The link is invalid. Read the creative again for a new link.');
+const expired = new Refusal('link_invalid', 'The link has expired. Read the creative again for a new link.');
+const NAME = /^[0-9a-f]{64}(\.thumb)?$/;
+
+/** A link is valid to the end of the next UTC day. */
+export const createMediaLinks = (signer: LinkSigner, baseUrl: string): MediaLinks => {
+  const signedText = (name: string, expires: string): string => `media\n${name}\n${expires}`;
+  return {
+    sign: (name, now) => {
+      const endOfNextDay = (Math.floor(now.getTime() / DAY_MS) + 2) * DAY_MS;
+      const expires = String(endOfNextDay / 1_000);
+      const signature = signer.sign(signedText(name, expires));
+      return `${baseUrl}${MEDIA_PATH}/${name}?expires=${expires}&signature=${signature}`;
+    },
+    open: (name, { expires, signature }, now) => {
+      if (typeof expires !== 'string' || typeof signature !== 'string') throw altered;
+      if (!NAME.test(name) || !EXPIRES.test(expires)) throw altered;
+      if (!signer.isSigned(signedText(name, expires), signature)) throw altered;
+      const left = Number(expires) * 1_000 - now.getTime();
+      if (left <= 0) throw expired;
+      return left;
+    },
+  };
+};

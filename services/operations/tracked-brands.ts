@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { LRUCache } from 'lru-cache';
+import {
+  TrackBrand,
+  TrackedBrand,
+  TrackedBrandFreshness,
+  TrackedBrandListItem,
+  UntrackBrand,
+  UntrackedBrand,
+} from '#contracts/resources/workspace/tracked-brand.ts';
+import { listTrackedFreshness, readTrackedAsOf } from '#projections/freshness/read.ts';
+import { readNewestObservation } from '#projections/brands/read.ts';
+import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tracked-brands.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
+import { eventIdOf } from '#contracts/values/derived-id.ts';
+import {
+  trackBrand as decideToTrack,
+  untrackBrand as decideToUntrack,
+  tracking,
+} from '#domain/workspace/tracked-brands.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { latestOf, listReply, pageAsOf } from './endpoint/reply.ts';
+import { endpoint } from './endpoint/define-endpoint.ts';
+import {
+  BRAND_ID,
+  WORKSPACE_ID,
+  brandReference,
+  brandSummary,
+  freshnessExample,
+  trackedBrand,
+} from './endpoint/examples.ts';
+import { noQuery, pageQuery, workspaceBrandParams, workspaceParams } from './endpoint/parameters.ts';
+import { removalEndpoint } from './endpoint/removal-endpoint.ts';
+
+export const listTrackedBrandsFreshness = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/tracked-brands/freshness',
+  operationId: 'listTrackedBrandsFreshness',
+  tag: 'Tracked brands',
+  scope: 'brands:read',
+  summary: 'List the freshness of tracked brands',
+  description:
+    'Hours since the last reliable scan of each tracked brand, and the hours that its cadence allows, most overdue first.',
+  params: workspaceParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'whole',
+    data: TrackedBrandFreshness,
+    example: [
+      {
+        brand: brandReference,
+        cadence: 'daily',
+        freshness: freshnessExample,
+        slo_hours: 36,
+        hours_since_reliable: 4,
+        slo_status: 'ok',
+      },
+    ],
+  },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['freshness'],
+  handler: async ({ params }, { db, clock }) => {
+    const [asOf, items] = await Promise.all([
+      readTrackedAsOf(db, params.ws),
+      listTrackedFreshness(db, params.ws, clock.now()),
+    ]);
+    return listReply(items, asOf);
+  },
+});
+
+export const listTrackedBrands = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/tracked-brands',
+  operationId: 'listTrackedBrands',
+  tag: 'Tracked brands',
+  scope: 'brands:read',
+  summary: 'List tracked brands',
+  description: 'The brands the workspace tracks, newest first.',
+  params: workspaceParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: TrackedBrandListItem,
+    example: [
+      {
+        brand: brandSummary,
+        cadence: 'daily',
+        created_at: trackedBrand.created_at,
+        freshness: freshnessExample,
+      },
+    ],
+  },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['tracking', 'brands', 'freshness'],
+  handler: async ({ params, page }, { db }) =>
+    pageAsOf(
+      () => readTrackedBrands(db, params.ws, page),
+      ({ asOf }) => latestOf(asOf),
+      () => readNewestObservation(db),
+    ),
+});
+
+/** The slug of a registered brand never changes. */
+const CACHED_SLUGS_MAX = 20_000;
+const slugCaches = new WeakMap<EventStore, LRUCache<string, string>>();
+
+const slugCacheOf = (eventStore: EventStore): LRUCache<string, string> => {
+  const slugs = slugCaches.get(eventStore) ?? new LRUCache<string, string>({ max: CACHED_SLUGS_MAX });
+  slugCaches.set(eventStore, slugs);
+  return slugs;
+};
+
+/** Reads the log, so that a brand can be tracked right after its registration. */
+const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
+  const slugs = slugCacheOf(eventStore);
+  let slug = slugs.get(brandId);
+  if (slug !== undefined) return slug;
+  // Reads the short stream to its end: the client keeps an abandoned read open until disconnection.
+  for await (const event of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= event.data.slug;
+  if (slug === undefined) throw new Refusal('brand_unknown', 'Brand not found.');
+  slugs.set(brandId, slug);
+  return slug;
+};
+
+/** Slots of each plan, as the description names them. */
+const SLOTS = Object.entries(PLANS)
+  .map(([plan, { slots }]) => `${plan} ${slots}`)
+  .join(', ');
+
+export const trackBrand = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/tracked-brands',
+  operationId: 'trackBrand',
+  tag: 'Tracked brands',
+  scope: 'tracking:write',
+  summary: 'Track a brand',
+  description: `Tracks a brand; tracking it again changes the cadence only. The scraper is notified asynchronously. 402 when all slots of the plan are used: ${SLOTS}.`,
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: TrackBrand, example: { brand_id: BRAND_ID, cadence: 'daily' } },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: TrackedBrand, example: trackedBrand },
+  errors: ['payment_required', 'not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
+    const { cadence } = body;
+    const brand_id = body.brand_id.toLowerCase();
+    const workspace_id = params.ws;
+    const at = dependencies.clock.now().toISOString();
+    const slug = await slugOfRegistered(dependencies.eventStore, brand_id);
+    const { state, events, position } = await execute({
+      stream: trackingStream(workspace_id),
+      decider: tracking,
+      decision: decideToTrack({ workspace_id, brand_id, cadence, plan: caller.plan, at }),
+      shownIn: ['tracking', 'freshness'],
+      isShared: true,
+    });
+    if (events[0]?.type === 'BrandTracked') {
+      dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+    }
+    const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
+    // The items of the list have another shape.
+    const url = `${dependencies.baseUrl}/v1/brands/${slug}`;
+    return {
+      data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),
+      asOf: null,
+      position,
+    };
+  },
+});
+
+/** Reads the log, so that it includes brands that were just tracked. */
+export const trackedBrandIds = async (
+  eventStore: EventStore,
+  workspaceId: string,
+): Promise<ReadonlySet<string>> => {
+  const { state } = await eventStore.load(trackingStream(workspaceId), tracking);
+  return new Set(Array.from(state.brands, ([brandId]) => brandId));
+};
+
+export const untrackBrand = removalEndpoint({
+  path: '/v1/workspaces/{ws}/tracked-brands/{brandId}',
+  operationId: 'untrackBrand',
+  tag: 'Tracked brands',
+  scope: 'tracking:write',
+  summary: 'Stop tracking a brand',
+  description: 'Takes an empty object as body. `removed` is false when the brand was not tracked.',
+  params: workspaceBrandParams,
+  body: UntrackBrand,
+  paramsExample: { ws: WORKSPACE_ID, brandId: BRAND_ID },
+  reply: {
+    data: UntrackedBrand,
+    example: { brand_id: BRAND_ID, workspace_id: WORKSPACE_ID },
+  },
+  handler: async ({ params, execute }, dependencies) => {
+    const brand_id = params.brandId.toLowerCase();
+    const workspace_id = params.ws;
+    const { events, position } = await execute({
+      stream: trackingStream(workspace_id),
+      decider: tracking,
+      decision: decideToUntrack({ workspace_id, brand_id, at: dependencies.clock.now().toISOString() }),
+      shownIn: ['tracking', 'freshness'],
+      isShared: true,
+    });
+    return { target: { brand_id, workspace_id }, removed: events.length > 0, position };
+  },
+});
