@@ -12,38 +12,26 @@ const EXPORT_AS_TEXT = 'export the ads as JSON, CSV or XLSX';
 const UNPACK = 'unpack it and import the files that it contains';
 const SAVE_WORKBOOK = 'open it and save it as XLSX or CSV';
 
-/** First bytes in Latin-1. `isText`: any bytes may follow; for other formats, a text that begins alike is text. */
-const SIGNATURES: readonly {
-  readonly bytes: string;
-  readonly at?: number;
-  readonly isText?: boolean;
-  readonly is: string;
-  readonly advice: string;
-}[] = [
-  { bytes: '%PDF-', isText: true, is: 'is a PDF file, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: '\u0089PNG\r\n\u001a\n', is: 'is a PNG image, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: '\u00ff\u00d8\u00ff', is: 'is a JPEG image, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: 'GIF8', is: 'is a GIF image, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: 'WEBP', at: 8, is: 'is a WebP image, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: 'ftyp', at: 4, is: 'is a video or an image, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: '\u001a\u0045\u00df\u00a3', is: 'is a video, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: '\u001f\u008b', is: 'is gzip data inside gzip data', advice: 'unpack it once' },
-  { bytes: 'BZh', is: 'is a bzip2 file, not an export', advice: UNPACK },
-  { bytes: '\u00fd7zXZ\u0000', is: 'is an XZ file, not an export', advice: UNPACK },
-  { bytes: '\u0028\u00b5\u002f\u00fd', is: 'is a Zstandard file, not an export', advice: UNPACK },
-  { bytes: '7z\u00bc\u00af\u0027\u001c', is: 'is a 7z archive, not an export', advice: UNPACK },
-  { bytes: 'Rar!', is: 'is a RAR archive, not an export', advice: UNPACK },
-  { bytes: 'ustar', at: 257, is: 'is a tar archive, not an export', advice: UNPACK },
-  {
-    bytes: '\u00d0\u00cf\u0011\u00e0',
-    is: 'is an old Office file (XLS or DOC), not an export',
-    advice: SAVE_WORKBOOK,
-  },
-  { bytes: 'PAR1', is: 'is a Parquet file, not an export', advice: EXPORT_AS_TEXT },
-  { bytes: 'SQLite format 3\u0000', is: 'is an SQLite database, not an export', advice: EXPORT_AS_TEXT },
+/** Bytes in Latin-1 at an offset, and what they are. A text that begins alike is text, except for a PDF file. */
+const SIGNATURES: readonly (readonly [at: number, bytes: string, is: string, advice: string])[] = [
+  [0, '%PDF-', 'is a PDF file, not an export', EXPORT_AS_TEXT],
+  [0, '\u0089PNG\r\n\u001a\n', 'is a PNG image, not an export', EXPORT_AS_TEXT],
+  [0, '\u00ff\u00d8\u00ff', 'is a JPEG image, not an export', EXPORT_AS_TEXT],
+  [0, 'GIF8', 'is a GIF image, not an export', EXPORT_AS_TEXT],
+  [8, 'WEBP', 'is a WebP image, not an export', EXPORT_AS_TEXT],
+  [4, 'ftyp', 'is a video or an image, not an export', EXPORT_AS_TEXT],
+  [0, '\u001a\u0045\u00df\u00a3', 'is a video, not an export', EXPORT_AS_TEXT],
+  [0, '\u001f\u008b', 'is gzip data inside gzip data', 'unpack it once'],
+  [0, 'BZh', 'is a bzip2 file, not an export', UNPACK],
+  [0, '\u00fd7zXZ\u0000', 'is an XZ file, not an export', UNPACK],
+  [0, '\u0028\u00b5\u002f\u00fd', 'is a Zstandard file, not an export', UNPACK],
+  [0, '7z\u00bc\u00af\u0027\u001c', 'is a 7z archive, not an export', UNPACK],
+  [0, 'Rar!', 'is a RAR archive, not an export', UNPACK],
+  [257, 'ustar', 'is a tar archive, not an export', UNPACK],
+  [0, '\u00d0\u00cf\u0011\u00e0', 'is an old Office file (XLS or DOC), not an export', SAVE_WORKBOOK],
+  [0, 'PAR1', 'is a Parquet file, not an export', EXPORT_AS_TEXT],
+  [0, 'SQLite format 3\u0000', 'is an SQLite database, not an export', EXPORT_AS_TEXT],
 ];
-
-const ZIP_SIGNATURES = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 
 export const encodingOf = (head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' => {
   const mark = head.toString('latin1', 0, 2);
@@ -55,10 +43,10 @@ export const contentKindOf = (head: Buffer): ContentKind => {
   const text = new TextDecoder(encoding).decode(head);
   if (encoding !== 'utf-8') return textKindOf(text);
   const bytes = head.toString('latin1');
-  if (ZIP_SIGNATURES.some((signature) => bytes.startsWith(signature))) return { kind: 'zip archive' };
-  const known = SIGNATURES.find((signature) => bytes.startsWith(signature.bytes, signature.at ?? 0));
-  if (known !== undefined && (known.isText === true || !isUtf8Text(text)))
-    return { kind: 'other', is: known.is, advice: known.advice };
+  if (['PK\u0003\u0004', 'PK\u0005\u0006'].includes(bytes.slice(0, 4))) return { kind: 'zip archive' };
+  const known = SIGNATURES.find(([at, signature]) => bytes.startsWith(signature, at));
+  if (known !== undefined && (known === SIGNATURES[0] || !isUtf8Text(text)))
+    return { kind: 'other', is: known[2], advice: known[3] };
   if (bytes.includes('\u0000') && !isMostlyText(head))
     return { kind: 'other', is: 'is a binary file, not an export', advice: EXPORT_AS_TEXT };
   return textKindOf(text);

@@ -1,5 +1,5 @@
+import { decodeHTMLStrict } from 'entities';
 import { isObject } from '#domain/shapes/json-object.ts';
-import { plainText } from '../parsing/html-text.ts';
 import { parseJson } from '../parsing/json-value.ts';
 
 const PAGE_MAX_CHARACTERS = 64 * 1024 * 1024;
@@ -82,3 +82,7 @@ function* resultPages(value: unknown, depth: number): Generator {
   }
   for (const member of Object.values(value)) yield* resultPages(member, depth + 1);
 }
+
+/** Library HTML has only line breaks, links and entities, so a full parser is not needed. */
+export const plainText = (html: string): string =>
+  decodeHTMLStrict(html.replaceAll(/\s*<br\s*\/?>\s*/gi, '\n').replaceAll(/<[^>]*>/g, ''));

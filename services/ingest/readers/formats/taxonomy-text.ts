@@ -2,7 +2,9 @@ import { CATEGORY_LEVELS_MAX } from '#contracts/observations/brand-profile.ts';
 import { refusal } from '../record.ts';
 import type { SideReader } from '../side-record.ts';
 import { NO_TIME } from '../scan-key.ts';
-import { LINE_MAX_CHARACTERS, textLines } from '../parsing/text-lines.ts';
+import type { Source } from '../parsing/open-source.ts';
+
+const LINE_MAX_CHARACTERS = 64 * 1024;
 
 const LINE = /^([0-9]{1,20}) - (.+)$/;
 /** Header line with the taxonomy's name and date, such as `# Google_Product_Taxonomy_Version: 2021-09-21`. */
@@ -65,3 +67,28 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
 
 const DEEPER = `deeper than ${CATEGORY_LEVELS_MAX} levels`;
 const FIX_LINE = 'fix the line and import it again';
+
+type TextLine = { readonly line: number; readonly raw: string; readonly tooLong: boolean };
+
+async function* textLines(source: Source): AsyncGenerator<TextLine> {
+  let [buffered, tooLong, line] = ['', false, 0];
+  const whole = (): TextLine => {
+    line += 1;
+    const item = { line, raw: buffered.replace(/\r$/, ''), tooLong };
+    tooLong = false;
+    return item;
+  };
+  for await (const chunk of source.chunks()) {
+    const [first = '', ...rest] = chunk.split('\n');
+    buffered += first;
+    for (const next of rest) {
+      yield whole();
+      buffered = next;
+    }
+    if (buffered.length > LINE_MAX_CHARACTERS) {
+      buffered = buffered.slice(0, LINE_MAX_CHARACTERS);
+      tooLong = true;
+    }
+  }
+  if (buffered !== '') yield whole();
+}

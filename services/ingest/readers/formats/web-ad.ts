@@ -13,7 +13,7 @@ import {
   textOf,
 } from '../fields/ad-fields.ts';
 import { idsOf, idText, pageIdOf } from '../fields/ad-ids.ts';
-import { plainText } from '../parsing/html-text.ts';
+import { plainText } from '../content/html-library-data.ts';
 import { unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import {

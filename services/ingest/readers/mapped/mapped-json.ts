@@ -1,9 +1,10 @@
+import get from 'es-toolkit/compat/get';
 import type { JsonMapping } from '../formats/column-mapping.ts';
 import { Completeness } from '../completeness.ts';
 import { isBlankText } from '../fields/blank-text.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from '../parsing/json-records.ts';
-import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { type AdRecord, type Reader, recordOrRefusal, refusal, type RefusedRecord } from '../record.ts';
 import { shortList } from '../shapes/nearest-shape.ts';
 import { mappedAd, type Pick } from './mapped-ad.ts';
@@ -24,8 +25,6 @@ const CONTENT_FIELDS: readonly (keyof JsonMapping['columns'])[] = [
   'started_on',
   'stopped_on',
 ];
-
-type Path = readonly (string | number)[];
 
 export const readMappedJson = (mapping: JsonMapping): Reader => {
   const places = { paths: [mapping.records.join(PATH_SEPARATOR)] };
@@ -62,9 +61,9 @@ const recordOf = (
   };
   if (item.path !== mapping.records.join(PATH_SEPARATOR))
     return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
-  if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
+  if (mapping.columns.ad_id.every((path) => get(value, path) === undefined))
     return refused(`the mapping ${mapping.name} expects the ad id at ${mapping.columns.ad_id.join(' or ')}`);
-  if (contentPaths.length > 0 && contentPaths.every((path) => valueAt(value, path) === undefined))
+  if (contentPaths.length > 0 && contentPaths.every((path) => get(value, path) === undefined))
     return refused(`it has no content at the paths of the mapping ${mapping.name}`);
   return recordOrRefusal({ line, raw, adId }, () =>
     mappedAd(mapping, mapping.variants[0], { line, raw, fields: value }, pickFrom(value)),
@@ -75,7 +74,7 @@ const pickFrom =
   (value: JsonObject): Pick =>
   (candidates, isBlank = isBlankText) =>
     candidates
-      ?.map((path) => valueAt(value, path))
+      ?.map((path) => get(value, path))
       .find((found) =>
         typeof found === 'string'
           ? !isBlank(found)
@@ -85,23 +84,4 @@ const pickFrom =
 const textAt = (value: JsonObject, candidates: readonly string[]): string | null => {
   const found = pickFrom(value)(candidates);
   return typeof found === 'string' || typeof found === 'number' ? String(found) : null;
-};
-
-const paths = new Map<string, Path>();
-const pathOf = (text: string): Path => {
-  const parsed =
-    paths.get(text) ??
-    [...text.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
-  paths.set(text, parsed);
-  return parsed;
-};
-
-const valueAt = (record: JsonObject, text: string): unknown => {
-  if (Object.hasOwn(record, text)) return record[text];
-  let value: unknown = record;
-  for (const part of pathOf(text)) {
-    if (typeof part === 'number') value = Array.isArray(value) ? (value[part] as unknown) : undefined;
-    else value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
-  }
-  return value;
 };

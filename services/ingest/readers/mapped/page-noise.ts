@@ -27,13 +27,6 @@ export type AdTexts = {
 };
 
 const LINK_BLOCK_LINES_MAX = 4;
-const NOISE_SETTINGS: ReadonlySet<string> = new Set([
-  'drop_lines',
-  'drop_endings',
-  'button_in_description',
-  'description_repeats_copy',
-  'link_block',
-] satisfies readonly (keyof PageNoise)[]);
 /** Replaces a page element between copy and link block. Stored texts never have this character. */
 const BREAK = '\u0000';
 
@@ -68,8 +61,10 @@ export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) 
       : Math.min(separator, repeated);
   };
 
-  const isFilter = Object.keys(noise).some((name) => NOISE_SETTINGS.has(name));
-  if (!isFilter) return (exported) => ({ ...exported, cta_text: ctaLabelOf(exported.cta_text) });
+  const { drop_lines, drop_endings, button_in_description, description_repeats_copy } = noise;
+  const settings = [block, drop_lines, drop_endings, button_in_description, description_repeats_copy];
+  if (settings.every((setting) => setting === undefined))
+    return (exported) => ({ ...exported, cta_text: ctaLabelOf(exported.cta_text) });
   return (exported) => {
     const { description, label } = withButton(noise, exported, cleaned(exported.link_description));
     const lines = linesOf(exported.body);

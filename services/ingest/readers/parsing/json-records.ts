@@ -66,7 +66,7 @@ const objectFrame = (line: number, indent: number, context: JsonObject, path: st
   depth: 0,
   inString: false,
   escaped: false,
-  key: null as string | null,
+  key: '',
   state: 'key' as 'key' | 'colon' | 'value' | 'inside',
   /** First line inside that begins like this record's first line. Scanning resumes there when this record is broken. */
   nextStart: null as { readonly offset: number; readonly line: number } | null,
@@ -105,14 +105,13 @@ export class JsonScanner {
   #indent = 0;
   #atLineStart = true;
   #stray: { line: number; bytes: number[] } | null = null;
-  #items: JsonEntry[] = [];
+  readonly #items: JsonEntry[] = [];
   #number = 0;
   /** A valid record had a line like its first line, so such lines prove nothing. */
   #startsInside = false;
   readonly #places: RecordPlaces;
-  /** Names and own paths of entered members, by the path of their object. */
-  readonly #entered = new Map<string, Map<string, string>>();
-  #paths = 0;
+  /** Paths of members that are entered. */
+  readonly #entered = new Set<string>();
 
   constructor(places: RecordPlaces) {
     this.#places = places;
@@ -121,7 +120,7 @@ export class JsonScanner {
 
   push(chunk: Buffer): JsonEntry[] {
     this.#scan(chunk);
-    return this.#drainItems();
+    return this.#items.splice(0);
   }
 
   end(): JsonEntry[] {
@@ -132,21 +131,11 @@ export class JsonScanner {
         this.#break(top, 'is not closed: it is cut short, or a quote or a bracket of it is missing');
     }
     if (this.#frames.length > 0) {
-      this.#add({
-        kind: 'broken',
-        line: this.#line,
-        raw: '',
-        what: 'the file ends before its list is closed',
-      });
+      const what = 'the file ends before its list is closed';
+      this.#add({ kind: 'broken', line: this.#line, raw: '', what });
     }
     this.#frames = [];
-    return this.#drainItems();
-  }
-
-  #drainItems(): JsonEntry[] {
-    const items = this.#items;
-    this.#items = [];
-    return items;
+    return this.#items.splice(0);
   }
 
   #add(item: JsonItem): void {
@@ -251,21 +240,17 @@ export class JsonScanner {
     } else if (byte === QUOTE) {
       frame.inString = false;
       if (frame.depth === 1 && frame.state === 'key') frame.state = 'colon';
-    } else if (
-      frame.depth === 1 &&
-      frame.state === 'key' &&
-      frame.key !== null &&
-      frame.key.length < KEY_MAX_CHARACTERS
-    ) {
+    } else if (frame.depth === 1 && frame.state === 'key' && frame.key.length < KEY_MAX_CHARACTERS) {
       frame.key += String.fromCharCode(byte);
     }
   }
 
   #enteredPath({ depth, state, key, path }: ObjectFrame): string | null {
-    if (depth !== 1 || state !== 'value' || key === null) return null;
-    const entered = this.#entered.get(path);
-    const own = entered?.get(key) ?? entered?.get(ANY_MEMBER) ?? null;
-    return own === null && this.#places.names?.has(key) ? pathOf(path, key) : own;
+    if (depth !== 1 || state !== 'value') return null;
+    const [own, any] = [pathOf(path, key), pathOf(path, ANY_MEMBER)];
+    if (this.#entered.has(own)) return own;
+    if (this.#entered.has(any)) return any;
+    return this.#places.names?.has(key) === true ? own : null;
   }
 
   #enter(frame: ObjectFrame, byte: number, path: string, rest: Buffer): boolean {
@@ -285,20 +270,12 @@ export class JsonScanner {
     return true;
   }
 
+  /** True when the path is new. */
   #addPath(path: string): boolean {
-    let isNew = false;
-    let around = '';
-    for (const name of path.split(PATH_SEPARATOR)) {
-      const own = pathOf(around, name);
-      const members = this.#entered.get(around) ?? new Map<string, string>();
-      isNew = !members.has(name) && this.#paths < PATHS_MAX;
-      if (isNew) {
-        this.#entered.set(around, members.set(name, own));
-        this.#paths += 1;
-      }
-      around = own;
-    }
-    return isNew;
+    if (this.#entered.has(path) || this.#entered.size >= PATHS_MAX) return false;
+    const names = path.split(PATH_SEPARATOR);
+    names.forEach((_, at) => this.#entered.add(names.slice(0, at + 1).join(PATH_SEPARATOR)));
+    return true;
   }
 
   #learn({ path }: ObjectFrame, places: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { contentKindOf, encodingOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
 import { htmlLibraryData } from '../content/html-library-data.ts';
 import { archiveContent, type SheetRow, workbookFault, xlsxRows } from '../content/xlsx.ts';
@@ -26,17 +26,9 @@ export type Source = {
   rows(): AsyncGenerator<SheetRow>;
 };
 
-const isGzip = async (path: string): Promise<boolean> => {
-  await using handle = await open(path);
-  const head = Buffer.alloc(GZIP_MAGIC.length);
-  const { bytesRead } = await handle.read(head, 0, head.length, 0);
-  return bytesRead === head.length && GZIP_MAGIC.every((byte, at) => head[at] === byte);
-};
-
 export const openSource = async (path: string): Promise<Source> => {
   const { size } = await stat(path);
-  const gzip = await isGzip(path);
-  const head = await headOf(path, gzip);
+  const { gzip, head } = await readHead(path);
   const encoding = encodingOf(head);
   const content = await contentOf(path, gzip, head);
   let bytesRead = (): number => 0;
@@ -106,18 +98,18 @@ const contentOf = async (path: string, gzip: boolean, head: Buffer): Promise<Sou
   return archiveContent(path);
 };
 
-const headOf = async (path: string, gzip: boolean): Promise<Buffer> => {
-  const file = createReadStream(path, { highWaterMark: HEAD_READ_BYTES });
-  const parts: Buffer[] = [];
+const readHead = async (path: string): Promise<{ readonly gzip: boolean; readonly head: Buffer }> => {
+  await using handle = await open(path);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_READ_BYTES), 0, HEAD_READ_BYTES, 0);
+  const start = buffer.subarray(0, bytesRead);
+  const gzip = start[0] === GZIP_MAGIC[0] && start[1] === GZIP_MAGIC[1];
   try {
-    for await (const chunk of gzip ? gunzipped(file) : file) {
-      parts.push(chunk as Buffer);
-      if (parts.reduce((sum, part) => sum + part.length, 0) >= HEAD_BYTES) break;
-    }
+    const head = gzip ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH }) : start;
+    return { gzip, head: head.subarray(0, HEAD_BYTES) };
   } catch (error) {
     if (!isZlibError(error)) throw error;
+    return { gzip, head: Buffer.alloc(0) };
   }
-  return Buffer.concat(parts).subarray(0, HEAD_BYTES);
 };
 
 const gunzipped = (file: Readable): Readable => {

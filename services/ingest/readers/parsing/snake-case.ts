@@ -25,35 +25,22 @@ const PATH_PART = /([^.[\]]+)|\[(\d+)\]/g;
 /** No list of the library is that long, so a greater index is an error. */
 const FLATTENED_INDEX_MAX = 1_000;
 
+const isPart = (part: string | number): boolean =>
+  typeof part === 'number' ? part <= FLATTENED_INDEX_MAX : part !== '__proto__' && part !== 'length';
+
 export const unflattened = (value: JsonObject): JsonObject => {
-  const result: { [name: string]: unknown } = {};
+  const result: Parent = {};
   for (const [name, member] of Object.entries(value)) {
-    const inner = isObject(member) ? unflattened(member) : member;
     const path = [...name.matchAll(PATH_PART)].map((found) => found[1] ?? Number(found[2]));
-    if (path.length < 2 || path.some((part) => typeof part === 'number' && part > FLATTENED_INDEX_MAX)) {
-      result[name] = inner;
-    } else {
-      setAtPath(result, path, inner);
-    }
+    const parts = path.length > 1 && path.every(isPart) ? path : [name];
+    const parent = parts.slice(0, -1).reduce<Parent>((at, part, index) => {
+      if (typeof at[part] !== 'object' || at[part] === null)
+        at[part] = typeof parts[index + 1] === 'number' ? [] : {};
+      return at[part] as Parent;
+    }, result);
+    parent[parts.at(-1) ?? name] = isObject(member) ? unflattened(member) : member;
   }
   return result;
 };
 
-const setAtPath = (
-  root: { [name: string]: unknown },
-  path: readonly (string | number)[],
-  value: unknown,
-): void => {
-  let parent: { [name: string | number]: unknown } = root;
-  path.forEach((key, index) => {
-    if (key === '__proto__') return;
-    const next = path[index + 1];
-    if (next === undefined) {
-      parent[key] = value;
-      return;
-    }
-    const existing = parent[key];
-    if (typeof existing !== 'object' || existing === null) parent[key] = typeof next === 'number' ? [] : {};
-    parent = parent[key] as { [name: string | number]: unknown };
-  });
-};
+type Parent = { [name: string | number]: unknown };
