@@ -1,8 +1,8 @@
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import type { RefusedRequests } from '#application/access/request-counts.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
-import type { LimitFiles } from './server/limit-files.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import type { LimitFiles } from './server/file-routes.ts';
 
 export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;

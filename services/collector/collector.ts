@@ -14,7 +14,7 @@ import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ARCHIVE_LEADER, type ArchiveRunner } from './ads-archive/archive-runner.ts';
 import { runArchive } from './ads-archive/run-batches.ts';
-import { createLandingPagesReader, LANDING_PAGES_SOURCE } from './landing-pages/read-landing-pages.ts';
+import { LANDING_PAGES_SOURCE, createLandingPagesReader } from './read-landing-pages.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
 import { createHostStore } from './schedule/host-store.ts';
 import { runTargets } from './schedule/run-targets.ts';

@@ -1,6 +1,6 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { cleanText } from './output/clean-text.ts';
+import { cleanText } from './output/result.ts';
 
 const ARGUMENT_MAX_LENGTH = 200;
 const DAYS_DEFAULT = '7';

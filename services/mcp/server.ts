@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { McpCall, McpDependencies } from './calls/call.ts';
 import { registerPrompts } from './prompts.ts';
-import { registerResources } from './resources/register-resources.ts';
+import { registerResources } from './resources.ts';
 import { registerTools } from './tools/register-tools.ts';
 
 /** Rises when tools change in a way that clients must follow. */

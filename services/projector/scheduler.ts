@@ -4,8 +4,13 @@ import type { Log } from '#platform/logger.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
-import { groupReaders, runReaderGroup, type Stop } from './subscription/reader-groups.ts';
-import { openEventCounter, type EventCounter } from './subscription/event-counter.ts';
+import {
+  type EventCounter,
+  type Stop,
+  groupReaders,
+  openEventCounter,
+  runReaderGroup,
+} from './subscription.ts';
 import { LOG_COUNTER, PROJECTIONS } from './control/lease-names.ts';
 import { createExclusiveJobs } from './control/exclusive-jobs.ts';
 import { createProjectionAssignments, type ProjectionAssignments } from './control/projection-ownership.ts';

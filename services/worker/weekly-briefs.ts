@@ -22,7 +22,7 @@ import type { Log } from '#platform/logger.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
-import { readRadarWindow } from './reports/read-radar-window.ts';
+import { readRadarWindow } from './reports/radar-csv.ts';
 
 /** Read models that must have passed the week before a brief is prepared. */
 const READ_MODELS = ['radar', 'tracking', 'briefs'];

@@ -11,7 +11,7 @@ import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media
 import type { ByteRange } from '#platform/object-store/object-store.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
-import { FILES_IN_FLIGHT_MAX } from '#services/api/server/limit-files.ts';
+import { FILES_IN_FLIGHT_MAX } from '#services/api/server/file-routes.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';

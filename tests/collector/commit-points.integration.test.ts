@@ -9,7 +9,7 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { pages } from '#projections/pages/project.ts';
-import { createLandingPagesReader } from '#services/collector/landing-pages/read-landing-pages.ts';
+import { createLandingPagesReader } from '#services/collector/read-landing-pages.ts';
 import { createHostStore } from '#services/collector/schedule/host-store.ts';
 import { runTargets } from '#services/collector/schedule/run-targets.ts';
 import type { SourceReader } from '#services/collector/schedule/source-reader.ts';

@@ -2,7 +2,7 @@ import { MockAgent } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import { identificationOf, prepareMetadata } from '#application/sign-in/clients.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
-import { createCookies } from '#services/mcp/members/cookies.ts';
+import { createCookies } from '#services/mcp/members/forms.ts';
 import { hasClientDocuments } from '#services/mcp/settings.ts';
 import { createFetchForClient } from '#services/mcp/sign-in/client-documents.ts';
 

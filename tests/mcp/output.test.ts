@@ -3,9 +3,14 @@ import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { McpDependencies } from '#services/mcp/calls/call.ts';
 import { callTool } from '#services/mcp/calls/call-tool.ts';
-import { CARD_FIELDS_MAX, toCard } from '#services/mcp/output/cards.ts';
-import { cutText } from '#services/mcp/output/clean-text.ts';
-import { bytesOf, countThatFits, fitLists } from '#services/mcp/output/fit.ts';
+import {
+  CARD_FIELDS_MAX,
+  bytesOf,
+  countThatFits,
+  cutText,
+  fitLists,
+  toCard,
+} from '#services/mcp/output/result.ts';
 import { separate } from '#services/mcp/output/observed.ts';
 import { withinCallTime } from '#services/mcp/calls/call-limits.ts';
 import { CallTimeout } from '#services/mcp/calls/failure.ts';

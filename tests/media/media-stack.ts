@@ -18,8 +18,8 @@ import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { type ArchiveOptions, runArchive } from '#services/media/archive.ts';
-import { openSpoolFolder } from '#services/media/fetch/spool-folder.ts';
-import { NOT_MEASURED } from '#services/media/measure/measure-video.ts';
+import { openSpoolFolder } from '#services/media/fetch/download-file.ts';
+import { NOT_MEASURED } from '#services/media/measure.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 import { readQueuedObservations } from '#tests/dsl/queued-observations.ts';
 

@@ -11,7 +11,7 @@ import { usageOf } from '#domain/collecting/usage.ts';
 import { libraryAdOf } from '#domain/shapes/library-ad.ts';
 import { shopifyProductOf } from '#domain/shapes/shopify-product.ts';
 import { readSettings } from '#platform/settings.ts';
-import { readArchiveAnswer } from '#services/collector/ads-archive/archive-answer.ts';
+import { readArchiveAnswer } from '#services/collector/ads-archive/archive-client.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Reply } from '#operations/endpoint/reply.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import type { Claim, StoredReply } from '../idempotency/idempotency-store.ts';
+import type { Claim, StoredReply } from '../idempotency.ts';
 import type { Allowance } from '#application/access/request-counts.ts';
 
 export type RequestContext = {

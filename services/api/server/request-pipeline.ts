@@ -1,15 +1,17 @@
 import { Refusal } from '#contracts/errors.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { awaitMinPosition } from './steps/await-min-position.ts';
-import { validateInput } from './steps/validate-input.ts';
-import { authenticate } from './steps/authenticate.ts';
-import { authorizeScope } from './steps/authorize-scope.ts';
-import { authorizeWorkspace } from './steps/authorize-workspace.ts';
-import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
-import { storeIdempotentReply } from './steps/store-idempotent-reply.ts';
-import { limitRate } from './steps/limit-rate.ts';
-import { runHandler } from './steps/run-handler.ts';
+import {
+  authenticate,
+  authorizeScope,
+  authorizeWorkspace,
+  awaitMinPosition,
+  claimIdempotencyKey,
+  limitRate,
+  runHandler,
+  storeIdempotentReply,
+  validateInput,
+} from './steps.ts';
 import type { RequestContext } from './request-context.ts';
 import { sendReply } from './send-reply.ts';
 import { sendError } from './send-error.ts';

@@ -1,41 +1,83 @@
-import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import underPressure from '@fastify/under-pressure';
+import type { Clock } from '#platform/clock.ts';
+import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
+import { requestMeter } from '#platform/telemetry/metrics.ts';
+import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { Allowance } from '#application/access/request-counts.ts';
+import { type Allowance, createRefusedRequests } from '#application/access/request-counts.ts';
 import { PLANS } from '#contracts/values/access/plans.ts';
-import { createRefusedRequests } from '#application/access/request-counts.ts';
 import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
-import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
-  createOperationDependencies,
   type OperationResources,
+  createOperationDependencies,
 } from '#operations/dependencies/create-dependencies.ts';
-import { registerDocumentation } from './docs-page.ts';
-import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { createFileLimit } from './limit-files.ts';
-import { createRequestContext, type RequestContext } from './request-context.ts';
-import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
-import {
-  READ_PIPELINE,
-  refusalPipeline,
-  runRead,
-  runWrite,
-  type Step,
-  WRITE_PIPELINE,
-} from './request-pipeline.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
-import type { BotKey } from '#platform/http-client/bot-key.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import { registerKeyDirectory } from './key-directory-route.ts';
-import { registerMedia } from './media-route.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
+import { type RequestContext, createRequestContext } from './request-context.ts';
+import { registerDocumentation } from './docs-page.ts';
+import { createFileLimit, registerDownloads, registerMedia } from './file-routes.ts';
+import { createIdempotencyStore } from '../idempotency.ts';
+import {
+  READ_PIPELINE,
+  type Step,
+  WRITE_PIPELINE,
+  refusalPipeline,
+  runRead,
+  runWrite,
+} from './request-pipeline.ts';
+import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
-import { addressRefusal } from './steps/authenticate.ts';
-import { traceRequest } from './trace-request.ts';
+import { addressRefusal } from './steps.ts';
+
+/**
+ * Serves the collector's public key (Web Bot Auth), signed with the same key to prove that its owner publishes it
+ * here.
+ */
+export const registerKeyDirectory = (app: FastifyInstance, botKey: BotKey | null, clock: Clock): void => {
+  if (botKey === null) return;
+  const meter = requestMeter('getKeyDirectory');
+  app.get(KEY_DIRECTORY_PATH, async (request, reply) => {
+    const since = performance.now();
+    reply.raw.once('close', () => meter(reply.raw.statusCode, (performance.now() - since) / 1_000));
+    const { headers, body } = await botKey.directory(request.host, clock.now());
+    // A cached answer must not outlive its signature.
+    const cacheControl = `public, max-age=${DIRECTORY_VALID_MS / 1_000 / 2}`;
+    return reply.headers({ ...headers, 'cache-control': cacheControl }).send(Buffer.from(body));
+  });
+};
+
+/** Continues the trace of the caller. Spans contain neither the key nor parameters. */
+export const traceRequest = (context: RequestContext, run: () => Promise<void>): Promise<void> => {
+  if (!isTracing()) return run();
+  const { endpoint, request, reply, requestId } = context;
+  const { traceparent } = request.headers;
+  return inSpan(
+    `${endpoint.method} ${endpoint.path}`,
+    {
+      kind: 'server',
+      // A repeated header is ignored.
+      parent: typeof traceparent === 'string' ? traceparent : undefined,
+      attributes: {
+        'http.request.method': endpoint.method,
+        'http.route': endpoint.path,
+        operation: endpoint.operationId,
+        request_id: requestId,
+      },
+    },
+    async (span) => {
+      await run();
+      span?.set({
+        'http.response.status_code': reply.raw.statusCode,
+        ...(context.caller ? { workspace_id: context.caller.workspaceId } : {}),
+      });
+    },
+  );
+};
 
 /** Bodies of this API hold a few ids and short texts. */
 const BODY_MAX_BYTES = 64 * 1024;

@@ -6,15 +6,17 @@ import { callsOf } from '#domain/collecting/pack-batches.ts';
 import { proposePages } from '#domain/collecting/propose-pages.ts';
 import { pause } from '#platform/clock.ts';
 import { listTargets } from '#application/collecting/list-targets.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { ObservedDomain } from '#contracts/values/primitives.ts';
 import type { PacedAccount } from '../ads-archive/paced-account.ts';
 import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
 import { readTargetNow } from '../schedule/run-targets.ts';
 import { recordWish } from '../schedule/target-store.ts';
-import { readSiteName, SITE_SOURCE } from '../site/read-site.ts';
+import { SITE_SOURCE, readSiteName } from '../site/read-site.ts';
 import type { AddContext } from './add-context.ts';
 import { isArchiveRead } from './archive-leader.ts';
 import { proposedLinks, publishLinks } from './link-pages.ts';
-import { listProposals, saveProposals, type StoredProposal } from './page-proposal-store.ts';
+import { type StoredProposal, listProposals, saveProposals } from './page-proposal-store.ts';
 import { searchPages } from './search-pages.ts';
 import { NO_ADS, NO_READER } from './sentences.ts';
 
@@ -136,4 +138,13 @@ export const addBrand = async (context: AddContext, domain: string): Promise<Add
       ? { pages: [], calls: null, daysARound: null, notes: [account] }
       : await findPages(context, account, { domain, name });
   return { domain, name, sources: read, ...found };
+};
+
+/** Throws `Refusal('invalid_input')`. */
+export const brandDomain = (text: string): string => {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  const domain = url?.hostname.toLowerCase().replace(/^www\./, '');
+  const parsed = ObservedDomain.safeParse(domain);
+  if (parsed.success && url?.username === '') return parsed.data;
+  throw new Refusal('invalid_input', `${text} is no domain of a brand. Write it as shop.example.`);
 };

@@ -3,13 +3,19 @@ import { SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';
 import {
   LINKED_CONFIDENCE,
-  type PageProposal,
   PROPOSED_CONFIDENCE,
+  type PageProposal,
 } from '#domain/collecting/propose-pages.ts';
 import { pause } from '#platform/clock.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
+import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
+import { recordWish } from '../schedule/target-store.ts';
+import type { AddContext } from './add-context.ts';
+import { isArchiveRead } from './archive-leader.ts';
+import { type StoredProposal, listProposals, saveLinked } from './page-proposal-store.ts';
+import { NO_READER } from './sentences.ts';
 
 /** Maximum wait until the read model shows a link. */
 const SHOWN_WAIT_MS = 30 * SECOND_MS;
@@ -53,4 +59,37 @@ export const publishLinks = async (
     await pause(LOOK_MS, signal);
     signal.throwIfAborted();
   }
+};
+
+const DECIDED_CONFIDENCE = 1;
+
+/** Links by an operator's decision, and requests the ads if a token is stored. Returns the proposed pages. */
+export const linkPage = async (
+  context: AddContext,
+  domain: string,
+  pageId: string,
+): Promise<readonly StoredProposal[]> => {
+  const { runner, cadence, progress, signal } = context;
+  const { database, clock } = runner;
+  const known = (await listProposals(database, domain)).find((page) => page.pageId === pageId);
+  const link = {
+    type: 'social_page.link',
+    brand_domain: domain,
+    page_id: pageId,
+    page_name: known?.pageName ?? null,
+    observed_at: clock.now().toISOString(),
+    role: 'OFFICIAL',
+    confidence: DECIDED_CONFIDENCE,
+    linked: true,
+    quarantined: false,
+  } as const;
+  const isShown = await publishLinks(context, domain, [link], signal);
+  await saveLinked(database, domain, pageId, clock.now());
+  if (!isShown) progress('The link is sent, but not shown yet: start ingest and the projector.');
+  if (await context.hasToken()) {
+    const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: clock.now(), isUrgent: true };
+    await recordWish(database, wish);
+    if (!(await isArchiveRead(database))) progress(NO_READER);
+  }
+  return listProposals(database, domain);
 };

@@ -8,7 +8,7 @@ import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
 import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
-import type { ArchiveCursor, RefusedPage } from './archive-cursor.ts';
+import type { ArchiveCursor, RefusedPage } from './archive-client.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 
 export const ARCHIVE_SOURCE = 'ads_archive';

@@ -1,9 +1,9 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { isCompleteReading } from '#domain/collecting/archive-coverage.ts';
-import { libraryObservations } from '#domain/shapes/library-observations.ts';
+import { libraryObservations } from '#domain/shapes/observations.ts';
 import type { OpenBatch } from '../schedule/batch-store.ts';
-import type { ArchiveCursor, ArchivePass, RefusedPage } from './archive-cursor.ts';
+import type { ArchiveCursor, ArchivePass, RefusedPage } from './archive-client.ts';
 
 const COLLECTOR = 'ads-archive-1';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { requestOnce, type Route } from '#platform/http-client/request-once.ts';
-import { withoutSecrets } from './archive-answer.ts';
+import { withoutSecrets } from './archive-client.ts';
 
 const ANSWER_MAX_BYTES = 100_000;
 const Exchanged = z.object({

@@ -2,9 +2,7 @@ import { type ArchiveAccess, mayCall, shutAccess } from '#domain/collecting/arch
 import { nextCallMs, recordCall, startPace } from '#domain/collecting/pace.ts';
 import type { Clock } from '#platform/clock.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
-import type { ArchiveAnswer } from './archive-answer.ts';
-import type { ArchiveClient } from './archive-client.ts';
-import type { ArchiveRequest, ArchiveSearch } from './archive-request.ts';
+import type { ArchiveAnswer, ArchiveClient, ArchiveRequest, ArchiveSearch } from './archive-client.ts';
 
 export type AccountState = {
   readonly access: ArchiveAccess;

@@ -10,7 +10,7 @@ import { createKeyedMutex, type KeyedMutex } from '#platform/concurrency/keyed-m
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { collectorAttempts, collectorCalls } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
-import { nextDue, retryDelayMs } from '../schedule/due.ts';
+import { nextDue, retryDelayMs } from '../schedule/target-store.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 import {
   FIRST_ACCOUNT,

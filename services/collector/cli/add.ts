@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
 import { isJson, onOneLine, printTable } from '#platform/command-line/output.ts';
-import { type AddedBrand, addBrand } from '../add/add-brand.ts';
+import { type AddedBrand, addBrand, brandDomain } from '../add/add-brand.ts';
 import { withAddContext } from '../add/add-context.ts';
-import { brandDomain } from '../add/brand-domain.ts';
-import { linkPage } from '../add/link-page.ts';
+import { linkPage } from '../add/link-pages.ts';
 import { listProposals, type StoredProposal } from '../add/page-proposal-store.ts';
 import { withDatabase } from './with-database.ts';
 

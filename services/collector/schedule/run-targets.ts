@@ -9,18 +9,19 @@ import { extendRowLease, RowLeaseLost } from '#platform/postgres/lease/row-lease
 import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { openBatch } from './batch-store.ts';
-import { nextDue, retryDelayMs } from './due.ts';
-import { publishObservations } from '#application/observations/publish-observations.ts';
-import type { ReadOutcome } from './read-outcome.ts';
-import type { SourceReader } from './source-reader.ts';
 import {
   type Claimed,
   claimTarget,
   extendLease,
   finishBatch,
+  nextDue,
   putBack,
   releaseLease,
+  retryDelayMs,
 } from './target-store.ts';
+import { publishObservations } from '#application/observations/publish-observations.ts';
+import type { ReadOutcome } from './read-outcome.ts';
+import type { SourceReader } from './source-reader.ts';
 
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
 const POLL_INTERVAL_MS = 5_000;

@@ -9,13 +9,25 @@ import type { GetOutcome } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { decodeHtml, isHtml } from '../html/decode-html.ts';
 import { readPageSigns } from '../html/read-page-signs.ts';
-import { readLastPages, type SpoolPage } from '../schedule/batch-store.ts';
+import { type SpoolPage, readLastPages } from '../schedule/batch-store.ts';
 import type { ReadOutcome } from '../schedule/read-outcome.ts';
 import type { Reading, SourceReader } from '../schedule/source-reader.ts';
-import { choosePages, isHostOf, type SitePage } from './choose-pages.ts';
-import { cookiesOf } from './cookies.ts';
+import { type SitePage, choosePages, isHostOf } from './choose-pages.ts';
 import type { ImprintStore } from './imprint-store.ts';
 import type { ToolDetector } from './tools/tool-detector.ts';
+
+/** Joined `Set-Cookie` headers split at commas, but the date of `Expires` has a comma too. */
+const NEXT_COOKIE = /,\s*(?=[!#$%&'*+\-.^_`|~\w]+=)/;
+
+/** Names in lower case. `header`: `Set-Cookie` headers joined by commas. */
+export const cookiesOf = (header: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    header.split(NEXT_COOKIE).flatMap((cookie) => {
+      const [pair = ''] = cookie.split(';');
+      const at = pair.indexOf('=');
+      return at < 1 ? [] : [[pair.slice(0, at).trim().toLowerCase(), pair.slice(at + 1).trim()] as const];
+    }),
+  );
 
 export const SITE_SOURCE = 'site';
 export const SITE_INTERVAL_MS = SITE_INTERVAL_HOURS * HOUR_MS;

@@ -1,7 +1,7 @@
 import { DAY_MS } from '#contracts/values/time.ts';
 import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
-import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
+import { storefrontObservations } from '#domain/shapes/observations.ts';
 import type { GetOutcome } from '#platform/http-client/polite-client.ts';
 import type { SpoolPage } from '../schedule/batch-store.ts';
 import type { ReadOutcome } from '../schedule/read-outcome.ts';

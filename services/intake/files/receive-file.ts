@@ -8,7 +8,7 @@ import { CREATIVE_KEY } from '#contracts/values/media/creatives.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
-import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { IntakeRefusal } from '../server/refusal.ts';
 import { receiveBody } from '../server/request-body.ts';
 
 const GRANTED_BY: ObservationType = 'creative.file';

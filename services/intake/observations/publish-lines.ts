@@ -1,14 +1,146 @@
 import { hash } from 'node:crypto';
+import type { Collector } from '#application/collectors/collector-keys.ts';
+import { validateObservation } from '#application/observations/validate-observation.ts';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type { RefusedLine } from '#contracts/intake/replies.ts';
+import {
+  OBSERVATION_MAX_BYTES,
+  OBSERVATION_TYPES,
+  type Observation,
+  keyOf,
+} from '#contracts/observations/index.ts';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
-import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import { requireTime, timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
-import { checkInLargeBody, type ObservationPublication } from '#platform/nats/claim-check.ts';
-import { headersFrom, type Nats } from '#platform/nats/connection.ts';
+import { type ObservationPublication, checkInLargeBody } from '#platform/nats/claim-check.ts';
+import { type Nats, headersFrom } from '#platform/nats/connection.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 import { currentTraceparent } from '#platform/telemetry/tracing.ts';
-import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { IntakeRefusal } from '../server/refusal.ts';
+
+export const LINES_MAX = 1_000;
+
+const NEWLINE = 0x0a;
+const BLANK = new Set([0x09, 0x0d, 0x20]);
+
+export type Line = {
+  readonly number: number;
+  readonly bytes: Buffer;
+};
+
+const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => BLANK.has(byte));
+
+/** Omits blank lines. Throws `invalid_request` without lines, `too_large` for too many. */
+export const readLines = (body: Buffer): readonly Line[] => {
+  const lines: Line[] = [];
+  let number = 0;
+  for (let start = 0; start < body.length; ) {
+    const newline = body.indexOf(NEWLINE, start);
+    const end = newline === -1 ? body.length : newline;
+    const bytes = body.subarray(start, end);
+    number += 1;
+    start = end + 1;
+    if (isBlank(bytes)) continue;
+    if (lines.length === LINES_MAX) {
+      throw new IntakeRefusal('too_large', `The body has more than ${LINES_MAX} lines. Send smaller parts.`);
+    }
+    lines.push({ number, bytes });
+  }
+  if (lines.length > 0) return lines;
+  throw new IntakeRefusal('invalid_request', 'The body has no line. Send one JSON object per line.');
+};
+
+export type CheckedLine =
+  | {
+      readonly outcome: 'valid';
+      readonly line: Line;
+      readonly input: unknown;
+      readonly observation: Observation;
+    }
+  | { readonly outcome: 'refused'; readonly refused: RefusedLine }
+  | { readonly outcome: 'not_granted'; readonly detail: ErrorDetail };
+
+/** Rejects invalid UTF-8: a replacement character would be stored as text of an ad. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+const collectorOf = (observation: Observation): { readonly path: string; readonly name: string } | null => {
+  switch (observation.type) {
+    case 'ad_library.scan_end':
+      return { path: 'coverage.collector', name: observation.coverage.collector };
+    case 'storefront.scan_end':
+    case 'site.scan':
+      return { path: 'collector', name: observation.collector };
+    case 'ad_library.scan':
+    case 'brand.profile':
+    case 'category.define':
+    case 'creative.analysis':
+    case 'creative.file':
+    case 'landing_page.classify':
+    case 'landing_page.scrape':
+    case 'operator.record':
+    case 'social_page.link':
+    case 'social_page.profile':
+    case 'storefront.scan':
+    case 'traffic.estimate':
+      return null;
+  }
+};
+
+const parse = (bytes: Buffer): { readonly input: unknown } | Omit<RefusedLine, 'line'> => {
+  if (bytes.length > OBSERVATION_MAX_BYTES) {
+    const message = `The observation is larger than ${OBSERVATION_MAX_BYTES} bytes. Send smaller chunks.`;
+    return { path: '', code: 'too_large', message };
+  }
+  try {
+    return { input: JSON.parse(UTF8.decode(bytes)) as unknown };
+  } catch {
+    const message = 'The line is not a JSON object in UTF-8. Send one JSON object per line.';
+    return { path: '', code: 'not_json', message };
+  }
+};
+
+const typeOf = (input: unknown): string | null => {
+  const type = typeof input === 'object' && input !== null ? (input as { type?: unknown }).type : null;
+  return typeof type === 'string' && (OBSERVATION_TYPES as readonly string[]).includes(type) ? type : null;
+};
+
+export const checkLine = (line: Line, { name, types }: Collector): CheckedLine => {
+  const refuse = (fault: Omit<RefusedLine, 'line'>): CheckedLine => ({
+    outcome: 'refused',
+    refused: { line: line.number, ...fault },
+  });
+  const parsed = parse(line.bytes);
+  if (!('input' in parsed)) return refuse(parsed);
+  const { input } = parsed;
+  const type = typeOf(input);
+  if (type !== null && types !== null && !types.has(type)) {
+    const message = `This key may not send \`${type}\`. Leave it out, or ask the operator for a key with this type.`;
+    return {
+      outcome: 'not_granted',
+      detail: { path: `lines.${line.number}.type`, message, code: 'type_not_granted' },
+    };
+  }
+  let observation: Observation;
+  try {
+    observation = validateObservation(input);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const [first] = error.details;
+    const more = error.details.length > 1 ? ` (and ${error.details.length - 1} more)` : '';
+    return refuse({
+      path: first?.path ?? '',
+      code: first?.code ?? 'invalid',
+      message: `${first?.message ?? error.message}${more}`,
+    });
+  }
+  const collector = collectorOf(observation);
+  if (collector !== null && !collector.name.startsWith(name)) {
+    const message = `The collector of a scan begins with the name of the key, "${name}".`;
+    return refuse({ path: collector.path, code: 'collector_name', message });
+  }
+  return { outcome: 'valid', line, input, observation };
+};
 
 /** Maximum concurrent messages. A failure stops after this window, so few messages are out of order. */
 const WINDOW_MESSAGES = 64;

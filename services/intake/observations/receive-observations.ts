@@ -7,11 +7,9 @@ import type { ObservationsReply, RefusedLine } from '#contracts/intake/replies.t
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { intakeLines } from '#platform/telemetry/metrics.ts';
-import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { IntakeRefusal } from '../server/refusal.ts';
 import { type BodyLimits, readWholeBody } from '../server/request-body.ts';
-import { checkLine } from './check-line.ts';
-import { publishLines, type QueuedLine } from './publish-lines.ts';
-import { readLines } from './read-lines.ts';
+import { type QueuedLine, checkLine, publishLines, readLines } from './publish-lines.ts';
 
 export const OBSERVATIONS_MAX_BYTES = 16 * 1024 * 1024;
 const DETAILS_MAX = 20;

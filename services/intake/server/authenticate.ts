@@ -4,7 +4,7 @@ import { COLLECTOR_KEY, type Collector, findCollector } from '#application/colle
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { IntakeRefusal } from './intake-refusal.ts';
+import { IntakeRefusal } from './refusal.ts';
 
 const RETRY_SECONDS = 5;
 

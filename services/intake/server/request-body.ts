@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { IntakeRefusal } from './intake-refusal.ts';
+import { IntakeRefusal } from './refusal.ts';
 
 /** Time to read and drop the rest of a rejected body, so that the client can read the reply. */
 const DISCARD_LIMIT_MS = 10_000;

@@ -1,4 +1,4 @@
-import { IntakeRefusal } from './intake-refusal.ts';
+import { IntakeRefusal } from './refusal.ts';
 
 /** A slow client occupies slots of its own key only. */
 const SLOTS_PER_KEY = 4;

@@ -22,10 +22,9 @@ import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../observations/rec
 import { observationSchemas } from '../schemas/observation-schemas.ts';
 import { receiveLeaseRequest, receiveTaskEnd, TASK_BODY_TIMEOUT_MS } from '../tasks/task-requests.ts';
 import { authenticate } from './authenticate.ts';
-import { IntakeRefusal } from './intake-refusal.ts';
+import { IntakeRefusal, sendRefusal } from './refusal.ts';
 import { discardBody } from './request-body.ts';
 import { createRequestSlots } from './request-slots.ts';
-import { sendRefusal } from './send-refusal.ts';
 
 /** Counted per key over all processes; each request carries up to 1,000 lines. */
 export const REQUESTS_PER_MINUTE = 600;

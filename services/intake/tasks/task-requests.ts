@@ -16,7 +16,7 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { serverFaultOf } from '#platform/server-fault.ts';
 import { intakeTasks } from '#platform/telemetry/metrics.ts';
-import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { IntakeRefusal } from '../server/refusal.ts';
 import { readWholeBody } from '../server/request-body.ts';
 import { endTask, leaseTasks, type TaskEnd } from './task-store.ts';
 

@@ -10,7 +10,7 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { IntakeRefusal } from '../server/refusal.ts';
 
 export const LEASES_MAX = 200;
 /** Retry delay of a collector with too many leases. */

@@ -1,6 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { cleanText } from '../output/clean-text.ts';
-import { errorResult } from '../output/result.ts';
+import { cleanText, errorResult } from '../output/result.ts';
 import type { Tool } from '../tools/define-tool.ts';
 import { createToolContext, type McpCall, type McpDependencies } from './call.ts';
 import { withinCallTime } from './call-limits.ts';

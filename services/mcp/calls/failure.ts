@@ -1,7 +1,7 @@
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
 import { hasTime } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
-import { cleanText } from '../output/clean-text.ts';
+import { cleanText } from '../output/result.ts';
 
 const DETAILS_MAX = 5;
 

@@ -4,9 +4,7 @@ import { IncomingMessage } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
 import { resourceOf } from '../sign-in/provider.ts';
-import { createAddressLimit } from './address-limits.ts';
-import { createOriginGuard, sendPreflight } from './guards.ts';
-import { READ_SCOPES_OFFERED } from './offered-scopes.ts';
+import { READ_SCOPES_OFFERED, createAddressLimit, createOriginGuard, sendPreflight } from './guards.ts';
 
 const REQUESTS_PER_MINUTE = 60;
 const REGISTRATIONS_PER_MINUTE = 20;

@@ -4,7 +4,7 @@ import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
 import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
 import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
-import { cutText } from '../output/clean-text.ts';
+import { cutText } from '../output/result.ts';
 import { identificationOf, LOOPBACK_HOSTS } from '#application/sign-in/clients.ts';
 import { LOOPBACK } from '../pages/consent-page.ts';
 

@@ -17,7 +17,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Connections } from '../sign-in/connections.ts';
 import { type Accounts, resourceOf } from '../sign-in/provider.ts';
 import { createAppRequests } from './app-requests.ts';
-import { createCookies } from './cookies.ts';
+import { createCookies } from './forms.ts';
 import type { MemberPages } from './pages-context.ts';
 import { createOwnKeys } from './own-keys.ts';
 import { createUpstream } from './upstream.ts';

@@ -13,7 +13,7 @@ import type { Log } from '#platform/logger.ts';
 import type { Connections } from '../sign-in/connections.ts';
 import { headersOf, messagePage } from '../pages/layout.ts';
 import type { AppRequests } from './app-requests.ts';
-import type { Cookies } from './cookies.ts';
+import type { Cookies } from './forms.ts';
 import type { OwnKeys } from './own-keys.ts';
 import type { Upstream } from './upstream.ts';
 

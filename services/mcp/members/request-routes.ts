@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
-import { dayOf } from '../pages/times.ts';
+import { dayOf } from '../pages/layout.ts';
 import { type ConsentPage, consentPage, workspacePage } from '../pages/consent-page.ts';
 import { grantedScopes, offeredScopes, permissionsOf } from '../pages/permissions.ts';
 import type { AppRequest } from './app-requests.ts';

@@ -1,4 +1,4 @@
-import { cleanText, cutText } from './clean-text.ts';
+import { cleanText, cutText } from './result.ts';
 
 export const OBSERVED_IN_LISTS_MAX = 300;
 export const OBSERVED_IN_FETCH_MAX = 4_000;

@@ -8,7 +8,7 @@ import { THUMBNAIL_TYPE, type Thumbnails } from '#application/media/thumbnails.t
 import { pause } from '#platform/clock.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
-import { IMAGES_LATE, IMAGES_NOT_STORED, someImages } from './notes.ts';
+import { IMAGES_LATE, IMAGES_NOT_STORED, someImages } from './result.ts';
 import type { Json, JsonObject } from './observed.ts';
 
 /** Each image has at most 60 KiB, so all of a result have at most 240 KiB. */

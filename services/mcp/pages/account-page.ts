@@ -3,9 +3,7 @@ import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import type { Account, Membership } from '#application/sign-in/member-directory.ts';
 import type { OwnKey } from '../members/own-keys.ts';
 import { connectionsOf, type ShownConnections } from './connections-page.ts';
-import { formOf, pageOf } from './layout.ts';
-import { html, type Html } from './html.ts';
-import { timeOf } from './times.ts';
+import { type Html, formOf, html, pageOf, timeOf } from './layout.ts';
 
 export type ShownWorkspace = {
   readonly membership: Membership;

@@ -1,10 +1,8 @@
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
-import { html, type Html } from './html.ts';
-import { formOf, pageOf } from './layout.ts';
+import { type Html, dayOf, formOf, html, pageOf, timeOf } from './layout.ts';
 import { permissionsOf } from './permissions.ts';
-import { dayOf, timeOf } from './times.ts';
 
 export type ShownConnection = {
   readonly connectionId: string;

@@ -1,7 +1,6 @@
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
 import type { Account, Membership } from '#application/sign-in/member-directory.ts';
-import { faultOf, formOf, pageOf, PRODUCT } from './layout.ts';
-import { html, type Html } from './html.ts';
+import { type Html, PRODUCT, faultOf, formOf, html, pageOf } from './layout.ts';
 import type { Permission } from './permissions.ts';
 
 export type ConsentPage = {

@@ -1,6 +1,32 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { html, type Html } from './html.ts';
+
+/** Only `html` creates it. */
+export type Html = { readonly html: string };
+
+type Part = string | number | Html | readonly Html[] | null;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export const escapeHtml = (text: string): string =>
+  text.toWellFormed().replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+
+const render = (part: Part): string => {
+  if (part === null) return '';
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
+  return 'html' in part ? part.html : part.map((one) => one.html).join('');
+};
+
+/** Escapes each inserted text. Attributes in a template must be quoted. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
+  html: strings.map((text, i) => text + render(parts[i] ?? null)).join(''),
+});
 
 export const PRODUCT = 'Ad intelligence';
 
@@ -55,3 +81,8 @@ export const requestFaultPage = ({
     'The app sent a request that this service does not accept. Start again from the app.',
     `${error}: ${description}`,
   );
+
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+export const dayOf = (time: Date): string => DAY.format(time);
+export const timeOf = (time: Date): string => `${TIME.format(time)} UTC`;

@@ -1,6 +1,5 @@
 import { CODE_MINUTES } from '#application/sign-in/codes.ts';
-import { faultOf, formOf, pageOf, PRODUCT } from './layout.ts';
-import { html, type Html } from './html.ts';
+import { type Html, PRODUCT, faultOf, formOf, html, pageOf } from './layout.ts';
 
 export type SignInPage = {
   /** Forms post below this path. */

@@ -13,7 +13,7 @@ import { overloadOf } from '#operations/endpoint/overload.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { appTokens } from '#platform/telemetry/metrics.ts';
-import { READ_SCOPES_OFFERED } from '../http/offered-scopes.ts';
+import { READ_SCOPES_OFFERED } from '../http/guards.ts';
 import { headersOf } from '../pages/layout.ts';
 import { createAdapter, type TokenRights } from './adapter.ts';
 import { DOCUMENT_MAX_BYTES, type FetchForClient, KEYS_MAX_BYTES } from './client-documents.ts';

@@ -1,21 +1,9 @@
 import type { Tool } from './define-tool.ts';
-import { exploreMarket } from './corpus/explore-market.ts';
-import { fetchTool } from './corpus/fetch.ts';
-import { findBrands } from './corpus/find-brands.ts';
-import { getBrand } from './corpus/get-brand.ts';
-import { listPages } from './corpus/list-pages.ts';
-import { rankBrands } from './corpus/rank-brands.ts';
-import { searchAds } from './corpus/search-ads.ts';
-import { searchCreatives } from './corpus/search-creatives.ts';
-import { search } from './corpus/search.ts';
-import { getWorkspace } from './workspace/get-workspace.ts';
-import { listBriefs } from './workspace/list-briefs.ts';
-import { listChanges } from './workspace/list-changes.ts';
-import { requestReport } from './writers/request-report.ts';
-import { saveItem } from './writers/save-item.ts';
-import { trackBrand } from './writers/track-brand.ts';
-import { untrackBrand } from './writers/untrack-brand.ts';
-import { writeNote } from './writers/write-note.ts';
+import { exploreMarket, findBrands, getBrand, rankBrands } from './brands.ts';
+import { fetchTool } from './fetch.ts';
+import { listPages, search, searchAds, searchCreatives } from './search.ts';
+import { getWorkspace, listBriefs, listChanges } from './workspace.ts';
+import { requestReport, saveItem, trackBrand, untrackBrand, writeNote } from './writers.ts';
 
 export const TOOLS: readonly Tool[] = [
   search,

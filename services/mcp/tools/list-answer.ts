@@ -1,10 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { toCard } from '../output/cards.ts';
-import { countThatFits, ENVELOPE_BYTES, fitLists, RESULT_MAX_BYTES } from '../output/fit.ts';
+import {
+  ENVELOPE_BYTES,
+  RESULT_MAX_BYTES,
+  countThatFits,
+  fitLists,
+  structuredResult,
+  timesOf,
+  toCard,
+} from '../output/result.ts';
 import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
-import { structuredResult, timesOf } from '../output/result.ts';
 import type { EndpointInput, Part, ToolContext } from './define-tool.ts';
 
 const ITEMS_MAX_BYTES = RESULT_MAX_BYTES - ENVELOPE_BYTES;

@@ -8,8 +8,7 @@ import type { Clock } from '#platform/clock.ts';
 import type { Semaphore } from '#platform/concurrency/semaphore.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { type MeasuredImage, measureImage } from '../measure/measure-image.ts';
-import type { VideoTools } from '../measure/measure-video.ts';
+import { type MeasuredImage, type VideoTools, measureImage } from '../measure.ts';
 import {
   type Claimed,
   endFile,
@@ -19,8 +18,7 @@ import {
   reserve,
   type StoredFile,
 } from '../store/wanted-store.ts';
-import { type Download, type Downloader, downloadFile } from './download-file.ts';
-import { temporaryFile } from './spool-folder.ts';
+import { type Download, type Downloader, downloadFile, temporaryFile } from './download-file.ts';
 
 /** Delay before a file that exceeds the quota is retried. */
 const NO_ROOM_REST_MS = HOUR_MS;

@@ -1,12 +1,32 @@
-import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Dispatcher } from 'undici';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { HEAD_BYTES, IMAGE_MAX_BYTES, type MediaType, mediaTypeOf } from '#application/media/media-type.ts';
-import { MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { retryAfterMs } from '#platform/channels/retry-after.ts';
 import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
-import { nextLocation, REDIRECTS_MAX } from '#platform/http-client/redirects.ts';
-import { requireTarget, type Route } from '#platform/http-client/request-once.ts';
+import { REDIRECTS_MAX, nextLocation } from '#platform/http-client/redirects.ts';
+import { type Route, requireTarget } from '#platform/http-client/request-once.ts';
+
+const ABANDONED_MS = HOUR_MS;
+const FOLDER = join(tmpdir(), 'ad-intelligence-media');
+
+/** Removes files that killed processes left. */
+export const openSpoolFolder = async (nowMs: number): Promise<void> => {
+  await mkdir(FOLDER, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(FOLDER)) {
+    const path = join(FOLDER, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: nowMs }));
+    if (nowMs - mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+  }
+};
+
+export const temporaryFile = (): AsyncDisposable & { readonly path: string } => {
+  const path = join(FOLDER, randomUUID());
+  return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+};
 
 /** Time limit from connecting to the last byte; slow servers get no extension. */
 const DOWNLOAD_LIMIT_MS = { image: MINUTE_MS, video: 10 * MINUTE_MS } as const;

@@ -5,7 +5,7 @@ import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import { endsSession, PoisonEvent } from '../apply/failures.ts';
 import { type BehindRow, proveRunning } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
-import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
+import { BATCH_BYTES_MAX } from '../subscription.ts';
 
 const RETRY_BATCH = 1_000;
 

@@ -6,7 +6,7 @@ import type { Target } from '../apply/apply-batch.ts';
 import { isLockTimeout } from '../apply/failures.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
-import { replay } from '../rebuild/replay.ts';
+import { replay } from '../rebuild/rebuild-projection.ts';
 import { readExcludedEvents } from '../dead-letters/excluded-events.ts';
 
 /** A verification that cannot give a result now; the request can be repeated. */

@@ -17,7 +17,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
-import { exportRadar } from './write-radar-csv.ts';
+import { exportRadar } from './radar-csv.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 const REPORTS_PER_POLL_MAX = 20;

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import {
-  type Claim,
-  createIdempotencyStore,
-  type IdempotencyStore,
-} from '#services/api/idempotency/idempotency-store.ts';
+import { type Claim, type IdempotencyStore, createIdempotencyStore } from '#services/api/idempotency.ts';
 import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 

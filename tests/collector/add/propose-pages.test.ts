@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { brandDomain } from '#services/collector/add/brand-domain.ts';
+import { brandDomain } from '#services/collector/add/add-brand.ts';
 import { captionHost, type FoundAd, proposePages } from '#domain/collecting/propose-pages.ts';
 
 test('a domain or address names a brand, and anything else is refused', () => {

@@ -2,8 +2,7 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#tests/world/archive-world.ts';
-import { createArchiveClient } from '#services/collector/ads-archive/archive-client.ts';
-import type { ArchiveCursor } from '#services/collector/ads-archive/archive-cursor.ts';
+import { type ArchiveCursor, createArchiveClient } from '#services/collector/ads-archive/archive-client.ts';
 import { type AccountState, createPacedAccount } from '#services/collector/ads-archive/paced-account.ts';
 import {
   type ArchiveOutcome,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import type { ArchiveFault } from '#tests/world/archive-world.ts';
-import { readArchiveAnswer } from '#services/collector/ads-archive/archive-answer.ts';
+import { readArchiveAnswer } from '#services/collector/ads-archive/archive-client.ts';
 import { type ArchiveScan, brandObservations } from '#services/collector/ads-archive/archive-scan.ts';
 import type { ArchiveOutcome } from '#services/collector/ads-archive/read-archive.ts';
 import { runs } from '#tests/property-seed.ts';

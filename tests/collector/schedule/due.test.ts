@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
-import { nextDue, retryDelayMs } from '#services/collector/schedule/due.ts';
+import { nextDue, retryDelayMs } from '#services/collector/schedule/target-store.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const READ_AT = new Date('2026-05-10T08:00:00Z');

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { compilePattern, literalOf, matches, searchedText } from '#services/collector/site/tools/pattern.ts';
-import { selectorParts } from '#services/collector/site/tools/selector.ts';
+import { loadToolRules, readToolRules, selectorParts } from '#services/collector/site/tools/tool-rules.ts';
 import { matchTools, type ScannedPage } from '#services/collector/site/tools/match-tools.ts';
-import { loadToolRules, readToolRules } from '#services/collector/site/tools/tool-rules.ts';
 import { SHOP_TOOLS } from '#services/collector/site/tools/shop-tools.ts';
-import { cookiesOf } from '#services/collector/site/cookies.ts';
+import { cookiesOf } from '#services/collector/site/read-site.ts';
 
 const page = (changes: Partial<ScannedPage>): ScannedPage => ({
   url: 'https://shop.example/',

@@ -4,7 +4,7 @@ import { clearArchiveFaults } from '#tests/world/control.ts';
 import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { addBrand } from '#services/collector/add/add-brand.ts';
 import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';
-import { linkPage } from '#services/collector/add/link-page.ts';
+import { linkPage } from '#services/collector/add/link-pages.ts';
 import { ADD_FAULTS, setArchiveFaults, setShopFaults, SHOP_FAULTS } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 

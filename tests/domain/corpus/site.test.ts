@@ -7,7 +7,7 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { standingsOf } from '#domain/corpus/site/standing.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { redactResults } from '#domain/corpus/site/redact-results.ts';
+import { redactResults } from '#domain/corpus/site/split-tests.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 import { shuffled } from '#tests/stack/shuffled.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AdLibraryScanEnd, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { OBSERVATION_MAX_BYTES, Observation } from '#contracts/observations/index.ts';
 import { type LibraryAdScope, libraryAdOf } from '#domain/shapes/library-ad.ts';
-import { libraryObservations } from '#domain/shapes/library-observations.ts';
+import { libraryObservations } from '#domain/shapes/observations.ts';
 
 const SCOPE: LibraryAdScope = { isActive: true, scannedOn: '2026-05-10', pageIds: ['10000001', '10000002'] };
 const AD = {

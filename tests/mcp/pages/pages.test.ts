@@ -8,8 +8,7 @@ import { describeApp, formTargetOf } from '#services/mcp/members/app-requests.ts
 import { accountPage } from '#services/mcp/pages/account-page.ts';
 import { endAllPage, olderConnectionsPage } from '#services/mcp/pages/connections-page.ts';
 import { consentPage, workspacePage } from '#services/mcp/pages/consent-page.ts';
-import { escapeHtml, html } from '#services/mcp/pages/html.ts';
-import { headersOf, messagePage } from '#services/mcp/pages/layout.ts';
+import { escapeHtml, headersOf, html, messagePage } from '#services/mcp/pages/layout.ts';
 import { grantedScopes, offeredScopes, PERMISSIONS, permissionsOf } from '#services/mcp/pages/permissions.ts';
 import { codePage, invitationPage, signInPage } from '#services/mcp/pages/sign-in-pages.ts';
 

@@ -5,7 +5,7 @@ import {
   removeClient,
 } from '#application/sign-in/authorization-tables.ts';
 import { systemClock } from '#platform/clock.ts';
-import { READ_SCOPES_OFFERED } from '#services/mcp/http/offered-scopes.ts';
+import { READ_SCOPES_OFFERED } from '#services/mcp/http/guards.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import {

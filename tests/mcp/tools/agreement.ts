@@ -1,4 +1,4 @@
-import { cleanText } from '#services/mcp/output/clean-text.ts';
+import { cleanText } from '#services/mcp/output/result.ts';
 
 type Record_ = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Record_ =>

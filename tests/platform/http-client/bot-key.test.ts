@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { KEY_DIRECTORY_PATH, readBotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
-import { registerKeyDirectory } from '#services/api/server/key-directory-route.ts';
+import { registerKeyDirectory } from '#services/api/server/server.ts';
 import { createTestHosts, openPlayedSites } from './played-sites.ts';
 
 let folder: string;

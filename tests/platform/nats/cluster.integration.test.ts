@@ -7,7 +7,7 @@ import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { publishLines, type QueuedLine } from '#services/intake/observations/publish-lines.ts';
-import { IntakeRefusal } from '#services/intake/server/intake-refusal.ts';
+import { IntakeRefusal } from '#services/intake/server/refusal.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { judge } from '#tests/trials/judge.ts';
 import { startNatsCluster } from './nats-cluster.ts';

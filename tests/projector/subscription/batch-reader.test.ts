@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
-import { BATCH_BYTES_MAX, createBatchReader } from '#services/projector/subscription/batch-reader.ts';
+import { BATCH_BYTES_MAX, createBatchReader } from '#services/projector/subscription.ts';
 import { recorded } from '#tests/dsl/projections.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,10 +1,24 @@
 import type { SiteEvent, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { redactAmounts, redactStatedAmounts } from './redact-amounts.ts';
-import { derivedId } from '#domain/ids.ts';
-import { inGroups, isGone, type SiteSighting } from './sighting.ts';
-import type { SplitTestState, SiteState } from './state.ts';
-import { redactResults } from './redact-results.ts';
+import { derivedId } from '../../ids.ts';
+import { type SiteSighting, inGroups, isGone } from './sighting.ts';
+import type { SiteState, SplitTestState } from './state.ts';
+
+/**
+ * Names of tests have results, such as `Winner`. The service never reports them (specification, row "split-tests"), so
+ * they are removed before anything is recorded.
+ */
+
+const REDACTED = '…';
+
+const VERDICT_WORD =
+  /\b(?:winners?|winning|losers?|losing|(?:best|worst|top|over|under)[- ]?perform(?:er|ers|ing))\b/giu;
+/** Recognised by its sign or by the word `lift` after it. */
+const PERCENT_CHANGE = /[-+±−]\s?\d[\d.,]*\s?%(?:\s?(?:up)?lift\b)?|\d[\d.,]*\s?%\s?(?:up)?lift\b/giu;
+
+export const redactResults = (name: string): string =>
+  name.replace(VERDICT_WORD, REDACTED).replace(PERCENT_CHANGE, REDACTED);
 
 const keyOf = (domain: string, { tool, test_id }: ObservedSplitTest): SplitTestKey => ({
   id: derivedId('split test', `${domain}|${tool}|${test_id}`),

@@ -6,7 +6,7 @@ import {
   UNKNOWN_STATUS,
   unlistedReasonOf,
 } from '#domain/shapes/shop-product.ts';
-import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
+import { storefrontObservations } from '#domain/shapes/observations.ts';
 import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from '../parsing/json-records.ts';

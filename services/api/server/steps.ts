@@ -1,0 +1,234 @@
+import { hash, randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { Allowance } from '#application/access/request-counts.ts';
+import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
+import { requireScope, requireWorkspace } from '#operations/endpoint/authorize.ts';
+import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-handler.ts';
+import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { openPageCursor } from '#operations/endpoint/page-cursor.ts';
+import {
+  BODY_MISSING,
+  BODY_NOT_ALLOWED,
+  type ReadBody,
+  bodyFault,
+  validateEndpointInput,
+} from '#operations/endpoint/validate-input.ts';
+import { findInvalidUtf8 } from '#platform/http/utf8.ts';
+import { type RequestContext, callerOf } from './request-context.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+
+const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+
+export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
+  new Refusal(
+    'rate_limited',
+    `Too many requests without a valid API key from this address. Try again in ${resetIn} s.`,
+  );
+
+/**
+ * The error is the same for a missing, malformed, unknown and revoked key. Refused requests are limited by address
+ * before a key is hashed.
+ */
+export const authenticate = (
+  context: RequestContext,
+  { refusedRequests, callers, keyUsage }: ApiDependencies,
+): void | Promise<void> => {
+  const { ip, headers } = context.request;
+  const key = bearerOf(headers);
+  const entered = refusedRequests.enter(ip, key);
+  if (entered !== null && typeof entered !== 'string') {
+    context.allowance = entered;
+    throw addressRefusal(entered);
+  }
+  if (key === undefined || !isKeyText(key)) {
+    refusedRequests.refuse(ip, key, entered);
+    throw KEY_REFUSED;
+  }
+  const accept = (caller: Caller | null): void => {
+    if (!caller) {
+      refusedRequests.refuse(ip, key, entered);
+      throw KEY_REFUSED;
+    }
+    refusedRequests.accept(key, entered);
+    context.caller = caller;
+    keyUsage.record(caller, context.now);
+  };
+  const found = callers.find(sha256Of(key));
+  if (!(found instanceof Promise)) return accept(found);
+  return found.then(accept, (error: unknown) => {
+    refusedRequests.cancel(entered);
+    throw error;
+  });
+};
+
+export const authorizeScope = (context: RequestContext): void =>
+  requireScope(context.endpoint, callerOf(context));
+
+/** Answers 404, not 403, so that no caller finds out which other workspaces exist. */
+export const authorizeWorkspace = (context: RequestContext): void =>
+  requireWorkspace((context.request.params as { ws?: string }).ws, callerOf(context));
+
+const POSITION = /^[0-9]{1,20}$/;
+
+/**
+ * Waits for the position in the header `min-position`. After a timeout the read continues with the projections as they
+ * are.
+ */
+export const awaitMinPosition = (
+  context: RequestContext,
+  dependencies: ApiDependencies,
+): void | Promise<void> => {
+  const position = context.request.headers['min-position'];
+  if (position === undefined || context.endpoint.method !== 'GET') return;
+  if (typeof position !== 'string' || !POSITION.test(position)) {
+    const message = 'Send the value of `x-read-position` from an earlier reply, unchanged.';
+    throw new Refusal('invalid_input', message, [{ path: 'min-position', message, code: 'invalid_format' }]);
+  }
+  const { keyId } = callerOf(context);
+  return dependencies.readRoutes.waitFor(keyId, context.endpoint.reads, BigInt(position));
+};
+
+/** Printable ASCII without spaces, as in the draft of the header. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export const claimIdempotencyKey = async (
+  context: RequestContext,
+  dependencies: ApiDependencies,
+): Promise<void> => {
+  context.commandId = randomUUID();
+  const key = context.request.headers['idempotency-key'];
+  if (key === undefined || context.endpoint.method !== 'POST') return;
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    const message = 'An idempotency key must be 1 to 255 printable ASCII characters without spaces.';
+    throw new Refusal('invalid_input', message, [
+      { path: 'idempotency-key', message, code: 'invalid_format' },
+    ]);
+  }
+  // Hashes the validated body, so that white space and property order do not matter.
+  const fingerprint = hash('sha256', JSON.stringify(context.body) ?? '', 'base64url');
+  const path = context.request.url.split('?', 1)[0] ?? '';
+  const { workspaceId, keyId } = callerOf(context);
+  const outcome = await dependencies.idempotencyStore.claim({
+    workspaceId,
+    scope: keyId,
+    keyText: bearerOf(context.request.headers) ?? '',
+    path,
+    key,
+    fingerprint,
+  });
+  if ('commandId' in outcome) {
+    context.claim = outcome;
+    context.commandId = outcome.commandId;
+  } else {
+    context.replayed = outcome;
+    const { data, asOf, position } = outcome;
+    context.result = { data, asOf, position };
+  }
+};
+
+/** All keys of a workspace share the limit of its plan (specification, part "Limits"). */
+export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void | Promise<void> => {
+  const { requestCounts, requestsPerMinute } = dependencies;
+  const { workspaceId, plan } = callerOf(context);
+  const limit = requestsPerMinute(plan);
+  const hearing = requestCounts.hearing(workspaceId, limit);
+  if (hearing) return hearing.then(() => limitRate(context, dependencies));
+  const allowance = requestCounts.take(workspaceId, limit);
+  context.allowance = allowance;
+  if (allowance.allowed) return undefined;
+  throw new Refusal(
+    'rate_limited',
+    `Rate limit exceeded. Try again in ${allowance.resetIn} s (\`x-ratelimit-reset\`).`,
+  );
+};
+
+export const runHandler = async (context: RequestContext, dependencies: ApiDependencies): Promise<void> => {
+  if (context.result) return;
+  const caller = callerOf(context);
+  const createCall = (): HandlerCall => ({
+    params: context.params,
+    query: context.query,
+    body: context.body,
+    caller,
+    requestId: context.requestId,
+    commandId: context.commandId,
+    mayRepeat: context.claim?.isTakenOver === true,
+    page: { limit: (context.query as { limit?: number }).limit ?? 0, after: context.after },
+  });
+  context.result = await runEndpointHandler(
+    context.endpoint,
+    caller,
+    context.request.url,
+    createCall,
+    dependencies,
+  );
+};
+
+/**
+ * Runs before the reply is sent, so that a retry finds it. A recorded write is stored also after the request's time.
+ */
+export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
+  const { claim, result, endpoint } = context;
+  if (!claim || !result) return;
+  const { data, asOf, position = null, shownOnce } = result;
+  const { status } = endpoint.reply;
+  return outsideTimeBudget(() => claim.store({ status, data, asOf, position, shownOnce }));
+};
+
+/** RFC 9112, section 3.2. HTTP/1.0 requests may omit the header. */
+const HOST_MISSING: ErrorDetail = {
+  path: 'host',
+  message: 'The Host header is required.',
+  code: 'header_missing',
+};
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+/** Decides by the headers (RFC 9112, section 6.3). */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const notUtf8 = (path: string): ErrorDetail => ({
+  path,
+  message: 'This part of the request is not valid UTF-8.',
+  code: 'invalid_utf8',
+});
+
+const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
+  if (!endpoint.body) return hasBody(request) ? BODY_NOT_ALLOWED : { value: undefined };
+  const text = request.body;
+  if (typeof text !== 'string' || text === '') return BODY_MISSING;
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    return bodyFault('Send the body with `content-type: application/json`.', 'content_type');
+  }
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return bodyFault('The body is not valid JSON.', 'invalid_json');
+  }
+};
+
+/** Throws one refusal with all faults. */
+export const validateInput = (context: RequestContext, dependencies: ApiDependencies): void => {
+  const { endpoint, request } = context;
+  const isHostMissing = request.headers.host === undefined && request.raw.httpVersionMinor > 0;
+  const invalid = findInvalidUtf8(request.raw);
+  const input = validateEndpointInput(
+    endpoint,
+    {
+      params: request.params,
+      query: request.raw.url?.includes('?') ? request.query : undefined,
+      body: readBody(endpoint, request),
+    },
+    [...(isHostMissing ? [HOST_MISSING] : []), ...(invalid === null ? [] : [notUtf8(invalid)])],
+  );
+  context.params = input.params;
+  context.query = input.query;
+  context.body = input.body;
+  const { filters, after } = openPageCursor(endpoint, callerOf(context), input, dependencies.cursors);
+  context.filters = filters;
+  context.after = after;
+};

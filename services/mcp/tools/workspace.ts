@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
+import { getMe } from '#operations/account.ts';
+import { listAlertDeliveries } from '#operations/alerts/deliveries.ts';
+import { listAlerts } from '#operations/alerts/rules.ts';
+import { listCollections } from '#operations/collections.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { listNotes } from '#operations/notes.ts';
+import { listReports } from '#operations/reports.ts';
+import { listSavedItems } from '#operations/saved.ts';
+import { getSystemFreshness } from '#operations/system.ts';
+import { listTrackedBrands, listTrackedBrandsFreshness } from '#operations/tracked-brands.ts';
+import { listBriefs as listBriefsEndpoint } from '#operations/briefs.ts';
+import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import { CalendarDate } from '#contracts/values/primitives.ts';
+import { SignalKind } from '#contracts/values/signals.ts';
+import { listRadar } from '#operations/radar.ts';
+import { listSignals } from '#operations/signals.ts';
+import {
+  ENVELOPE_BYTES,
+  NOT_SEEN,
+  NO_MONEY,
+  RESULT_MAX_BYTES,
+  fitLists,
+  structuredResult,
+  timesOf,
+  toCard,
+} from '../output/result.ts';
+import type { Json, JsonObject } from '../output/observed.ts';
+import { tool } from './define-tool.ts';
+import { listAnswer } from './list-answer.ts';
+import { Brand, brandIdOf, isUuid, listInput, slugCost } from './parameters.ts';
+import { readSections } from './sections.ts';
+
+const INCLUDE_MAX = 3;
+
+const PARTS = {
+  me: { endpoint: getMe, isOwn: true },
+  tracked_brands: { endpoint: listTrackedBrands, isOwn: false },
+  freshness: { endpoint: listTrackedBrandsFreshness, isOwn: false },
+  alerts: { endpoint: listAlerts, isOwn: true },
+  deliveries: { endpoint: listAlertDeliveries, isOwn: false },
+  reports: { endpoint: listReports, isOwn: true },
+  collections: { endpoint: listCollections, isOwn: true },
+  saved: { endpoint: listSavedItems, isOwn: true },
+  notes: { endpoint: listNotes, isOwn: true },
+  coverage: { endpoint: getSystemFreshness, isOwn: true },
+} as const satisfies Readonly<Record<string, { endpoint: Endpoint; isOwn: boolean }>>;
+type PartName = keyof typeof PARTS;
+
+const isList = ({ reply }: Endpoint): boolean => reply.shape === 'paged' || reply.shape === 'whole';
+
+const withCards = (sections: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(sections).map(([name, section]): [string, Json] => {
+      const { items, ...others } = section as JsonObject;
+      return [
+        name,
+        items === undefined ? section : { ...others, items: (items as readonly Json[]).map(toCard) },
+      ];
+    }),
+  );
+
+/** Apps call with a connection, not with an API key. */
+const withConnectionId = (sections: JsonObject): JsonObject => {
+  const { me, ...others } = sections;
+  if (me === undefined) return sections;
+  const { key_id: connection_id, ...shown } = me as JsonObject;
+  return { me: connection_id === undefined ? me : { ...shown, connection_id }, ...others };
+};
+
+export const getWorkspace = tool({
+  name: 'get_workspace',
+  title: 'Get the workspace',
+  description:
+    'Returns up to three parts of the workspace: who is signed in, tracked brands and their freshness, alerts, deliveries, reports, collections, saved items, notes, coverage of the corpus. One list alone continues with `cursor`.',
+  input: z.strictObject({
+    include: z
+      .array(z.enum(Object.keys(PARTS) as [PartName, ...PartName[]]))
+      .min(1)
+      .max(INCLUDE_MAX)
+      .default(['me', 'tracked_brands']),
+    ...listInput,
+  }),
+  output: 'structured',
+  kind: 'reader',
+  scopes: ({ include }): readonly Scope[] => [...new Set(include.map((name) => PARTS[name].endpoint.scope))],
+  cost: ({ include }) => new Set(include).size,
+  run: async ({ include, limit, cursor }, context) => {
+    const names = [...new Set(include)];
+    const [first] = names;
+    if (names.length === 1 && first !== undefined && isList(PARTS[first].endpoint)) {
+      const { endpoint, isOwn } = PARTS[first];
+      return listAnswer(endpoint, { limit, cursor, isOwn }, context);
+    }
+    if (cursor !== undefined) {
+      throw new Refusal('invalid_input', '`cursor` goes with a single list in `include`.');
+    }
+    const wanted = names.map((name) => {
+      const { endpoint, isOwn } = PARTS[name];
+      return { name, endpoint, isOwn, input: { query: endpoint.reply.shape === 'paged' ? { limit } : {} } };
+    });
+    const read = await readSections(wanted, context);
+    const { value, notes } = fitLists(
+      withCards(withConnectionId(read.sections)),
+      RESULT_MAX_BYTES - ENVELOPE_BYTES,
+    );
+    return structuredResult({
+      sections: value,
+      ...timesOf(read.asOfs, context.now),
+      notes: [`Lists show their first ${limit} items; ask for one alone to continue it.`, ...notes],
+    });
+  },
+});
+
+export const listBriefs = tool({
+  name: 'list_briefs',
+  title: 'List weekly briefs',
+  description:
+    'Lists weekly briefs about tracked brands, newest first. `fetch` with `brief:<id>` returns one.',
+  input: z.strictObject(listInput),
+  output: 'structured',
+  kind: 'reader',
+  scopes: () => ['briefs:read'],
+  cost: () => 1,
+  run: ({ limit, cursor }, context) =>
+    listAnswer(listBriefsEndpoint, { limit, cursor, notes: [NOT_SEEN] }, context),
+});
+
+const DAYS_MAX = 90;
+const DAYS_DEFAULT = 7;
+const NOTES = ['Only tracked brands are watched; a change states no cause.', NOT_SEEN, NO_MONEY];
+
+export const listChanges = tool({
+  name: 'list_changes',
+  title: 'List changes',
+  description:
+    'Lists what changed at tracked brands: `signals` sum changes up, `items` are single ads that started, stopped or lead elsewhere.',
+  input: z.strictObject({
+    view: z.enum(['signals', 'items']).default('signals'),
+    days: z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT),
+    date: CalendarDate.optional().meta({ description: 'Only this day, for `items`.' }),
+    brand: Brand.optional().meta({ description: 'For `items`.' }),
+    kinds: z
+      .array(z.enum([...SignalKind.options, ...RadarItemType.options]))
+      .min(1)
+      .optional()
+      .meta({
+        description: 'Of items: ad_started, ad_stopped, destination_changed. Of signals: the others.',
+      }),
+    ...listInput,
+  }),
+  output: 'structured',
+  kind: 'reader',
+  scopes: ({ brand }): readonly Scope[] =>
+    brand === undefined || isUuid(brand) ? ['tracking:read'] : ['tracking:read', 'brands:read'],
+  cost: ({ brand }) => 1 + slugCost(brand),
+  run: async ({ view, days, date, brand, kinds, limit, cursor }, context) => {
+    // Sent as text, which the endpoint splits, so that the order of kinds does not change the cursor.
+    const names = kinds?.join(',');
+    if (view === 'signals') {
+      if (date !== undefined || brand !== undefined) {
+        throw new Refusal('invalid_input', '`date` and `brand` go with the view `items`.');
+      }
+      return listAnswer(listSignals, { limit, cursor, query: { days, kinds: names }, notes: NOTES }, context);
+    }
+    const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
+    const query = { days, types: names, date, brand_id: brandId };
+    return listAnswer(listRadar, { limit, cursor, query, notes: NOTES }, context);
+  },
+});
