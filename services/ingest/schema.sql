@@ -3,31 +3,25 @@
 -- file; while the two agree, a start runs nothing of it.
 create schema if not exists ingest;
 
--- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
+-- Chunks of scans. A chunk is acknowledged to the queue once its row is committed. Rows are kept until 30 days after the
+-- last chunk of the scan, without the ads when the scan is recorded: a chunk that comes again with other content or for
+-- another brand is refused (rule 8).
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
   chunk int not null,
   staged_at timestamptz not null default now(),
-  ads text not null,
+  brand_id uuid not null,
+  -- SHA-256 of the ads as they first arrived.
+  digest text not null,
+  -- Compressed with zstd: a line with the ids of the ads, then two lines for each ad (`staged-ads.ts`).
+  ads bytea,
   -- The domains to which destinations of the ads may belong.
   domains text[] not null,
   primary key (scan_id, chunk)
 );
+alter table ingest.staged_chunk alter ads set storage external;
 -- For the deletion of old rows, in this and the next tables.
 create index if not exists staged_chunk_by_age on ingest.staged_chunk (staged_at, scan_id);
-
--- SHA-256 of the ads of each chunk as it first arrived. Kept after the scan is recorded, until 30 days after the last
--- chunk of the scan: a chunk that comes again with other content is refused (rule 8).
-create table if not exists ingest.staged_digest (
-  scan_id uuid not null,
-  chunk int not null,
-  staged_at timestamptz not null default now(),
-  digest text not null,
-  -- The brand that the chunk was submitted for.
-  brand_id uuid not null,
-  primary key (scan_id, chunk)
-);
-create index if not exists staged_digest_by_age on ingest.staged_digest (staged_at, scan_id);
 
 -- One row per ad of a staged scan: the first chunk that has an entry of the ad (rule 8), and the brand that the ad
 -- belongs to. Until the end of the scan attributes its ads, that is the brand of the scan.
@@ -39,6 +33,8 @@ create table if not exists ingest.staged_ad (
   social_page_id text,
   -- Further chunks with entries of the ad, which are merged with that of the first. Null for nearly all ads.
   more_chunks int[],
+  -- Digest of what a decision reads of the ad; null when the same content may be decided otherwise later.
+  digest text,
   primary key (scan_id, ad_id)
 );
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
@@ -153,6 +149,10 @@ create table if not exists ingest.ad (
   former_domains text[],
   -- Time of the first scan that showed the ad with its page.
   page_met_at text collate "C" not null,
+  -- Countries of the scans that showed the ad.
+  pair_countries text[] not null,
+  -- Digest of the ad, and key of the coverage, of the last scan that showed the ad, if no event has changed it since.
+  shown text,
   primary key (ad_id, brand_id)
 );
 -- GIN indexes here have no list of pending entries: each search would read all of it, so that the planner chooses other indexes.

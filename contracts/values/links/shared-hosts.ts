@@ -257,6 +257,9 @@ const rowsOf = (groups: readonly Group[]): readonly string[] =>
 const isOfPath = (row: string): boolean => row.includes('/');
 const SHARED_HOSTS: ReadonlySet<string> = new Set(rowsOf(SHARED).filter((row) => !isOfPath(row)));
 const SHARED_PATHS: readonly string[] = rowsOf(SHARED).filter(isOfPath);
+const HOSTS_OF_SHARED_PATHS: ReadonlySet<string> = new Set(
+  SHARED_PATHS.map((row) => row.slice(0, row.indexOf('/'))),
+);
 const SITE_HOSTS: ReadonlySet<string> = new Set(rowsOf(SITES));
 
 /** `name.de`, `name.co.uk`, `name.com.mx` or `name.com`. */
@@ -278,8 +281,8 @@ export const domainsOfHost = (host: string, path: string): readonly string[] => 
   const labels = host.split('.');
   const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
   if (domains.some((domain) => isIn(SHARED_HOSTS, domain))) return [];
-  if (spellingsOf(host).some((spelling) => SHARED_PATHS.some((row) => isBelow(`${spelling}${path}`, row))))
-    return [];
+  const spellings = spellingsOf(host).filter((spelling) => HOSTS_OF_SHARED_PATHS.has(spelling));
+  if (spellings.some((spelling) => SHARED_PATHS.some((row) => isBelow(`${spelling}${path}`, row)))) return [];
   const site = domains.findIndex((domain) => isIn(SITE_HOSTS, domain));
   return site === -1 ? domains : domains.slice(0, site);
 };

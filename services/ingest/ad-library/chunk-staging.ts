@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { constants, zstdCompressSync } from 'node:zlib';
 import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
@@ -6,6 +7,9 @@ import { brandIdOf } from '#domain/ids.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
+import { packAds } from './staged-ads.ts';
+
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 const REFUSALS = {
   otherContent: (chunk: number, scanId: string) =>
@@ -14,42 +18,38 @@ const REFUSALS = {
     `Chunk ${chunk} of the scan ${scanId} arrived after the scan was recorded without it.`,
 } as const;
 
-// A chunk without a digest was not part of its recorded scan. Without any digests, all of its chunks are skipped.
+// A chunk without a row was not part of its recorded scan. Without any rows, all of its chunks are skipped.
 const STAGE_CHUNK = `
   with recorded as (
     select from ingest.recorded_scan where scan_id = $1 and brand_id = $4
   ), another_brand as (${partsOfAnotherBrandSql('$4')}
   ), first as (
-    insert into ingest.staged_digest as d (scan_id, chunk, digest, brand_id)
-    select $1, $2, $7, $4 where not exists (select from recorded) and not exists (select from another_brand)
-    on conflict (scan_id, chunk) do update set digest = d.digest returning digest
-  ), staged as (
-    insert into ingest.staged_chunk (scan_id, chunk, ads, domains)
-    select $1, $2, $3, $8 from first where digest = $7
-    on conflict do nothing returning 1
+    insert into ingest.staged_chunk as c (scan_id, chunk, ads, brand_id, digest, domains)
+    select $1, $2, $3, $4, $8, $9 where not exists (select from recorded) and not exists (select from another_brand)
+    on conflict (scan_id, chunk) do update set digest = c.digest returning digest, xmax = 0 as is_new
   ), staged_ads as (
-    insert into ingest.staged_ad as s (scan_id, ad_id, chunk, brand_id, social_page_id)
-    select $1, i.ad_id, $2, $4, min(i.social_page_id collate "C")
-    from unnest($5::text[], $6::text[]) as i(ad_id, social_page_id)
-    where exists (select from staged) group by i.ad_id order by i.ad_id
+    insert into ingest.staged_ad as s (scan_id, ad_id, chunk, brand_id, social_page_id, digest)
+    select $1, i.ad_id, $2, $4, min(i.social_page_id collate "C"), case count(*) when 1 then min(i.digest) end
+    from unnest($5::text[], $6::text[], $7::text[]) as i(ad_id, social_page_id, digest)
+    where exists (select from first where is_new) group by i.ad_id order by i.ad_id
     on conflict (scan_id, ad_id) do update set chunk = least(s.chunk, excluded.chunk),
-      more_chunks = array_append(s.more_chunks, greatest(s.chunk, excluded.chunk)),
+      more_chunks = array_append(s.more_chunks, greatest(s.chunk, excluded.chunk)), digest = null,
       social_page_id = least(s.social_page_id collate "C", excluded.social_page_id collate "C")
   )
   select coalesce((select digest from first),
-      (select digest from ingest.staged_digest where scan_id = $1 and chunk = $2)) as digest,
-    exists (select from recorded) and exists (select from ingest.staged_digest where scan_id = $1) as is_closed,
+      (select digest from ingest.staged_chunk where scan_id = $1 and chunk = $2)) as digest,
+    exists (select from recorded) and exists (select from ingest.staged_chunk where scan_id = $1) as is_closed,
     exists (select from another_brand) as is_of_another_brand`;
 
 /**
  * Idempotent, also after the scan was recorded. Throws `Refusal` for a known chunk with other content or brand, or one
- * that its recorded scan lacks (rule 8). After `CHUNK_DIGEST_DAYS_MAX` days it is skipped instead.
+ * that its recorded scan lacks (rule 8). After `STAGED_DAYS_MAX` days it is skipped instead.
  */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
-  const content = JSON.stringify(ads);
-  const digest = hash('sha256', content, 'hex');
+  const packed = packAds(ads);
+  const digest = hash('sha256', packed.text, 'hex');
   const { rows } = await database.query<{
     digest: string | null;
     is_closed: boolean;
@@ -60,10 +60,11 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
     values: [
       scan_id,
       chunk.chunk,
-      content,
+      zstdCompressSync(packed.text, FAST),
       scannedFor,
       ads.map(({ ad_id }) => ad_id),
       ads.map(({ page_id }) => page_id),
+      packed.digests,
       digest,
       [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
     ],
@@ -93,25 +94,23 @@ export const claimStagedAds = async (database: Database, scanId: string): Promis
 
 export type StagedScan = {
   readonly chunks: readonly number[];
-  readonly unnamed: boolean;
   /** `NO_PAGE` stands for ads without a page. */
   readonly shownPages: readonly string[];
   readonly shownDomains: readonly string[];
   readonly recordedFor: readonly string[];
 };
 
-/** One statement, because another process that records the scan deletes its chunks. */
+/** One statement, because another process that records the scan deletes its ads. */
 export const stagedScan = async (database: Database, scanId: string): Promise<StagedScan> => {
   const { rows } = await database.query<StagedScan>(
-    `select array(select chunk from ingest.staged_chunk where scan_id = $1 order by chunk) as chunks,
-       exists (select from ingest.staged_ad where scan_id = $1 and social_page_id is null) as unnamed,
+    `select array(select chunk from ingest.staged_chunk where scan_id = $1 and ads is not null order by chunk) as chunks,
        array(select distinct coalesce(social_page_id, '${NO_PAGE}') from ingest.staged_ad
          where scan_id = $1 order by 1) as "shownPages",
-       array(select distinct unnest(domains) from ingest.staged_chunk where scan_id = $1) as "shownDomains",
+       array(select distinct unnest(domains) from ingest.staged_chunk where scan_id = $1 and ads is not null) as "shownDomains",
        array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor"`,
     [scanId],
   );
-  return rows[0] ?? { chunks: [], unnamed: false, shownPages: [], shownDomains: [], recordedFor: [] };
+  return rows[0] ?? { chunks: [], shownPages: [], shownDomains: [], recordedFor: [] };
 };
 
 /** Slices of ids: live ads, and ads shown as ended, on covered pages that did not show them now. */
@@ -145,9 +144,8 @@ export const pagesWithAdsElsewhere = async (
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await database.query<{ social_page_id: string }>(
     `select distinct social_page_id from ingest.ad
-     where brand_id = $1 and live and social_page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)
-     order by 1`,
-    [brandId, pageIds, JSON.stringify(countries)],
+     where brand_id = $1 and live and social_page_id = any($2::text[]) and not pair_countries <@ $3::text[] order by 1`,
+    [brandId, pageIds, countries],
   );
   return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
@@ -197,10 +195,11 @@ export const pagesConcerning = async (
   return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
 
+/** Keeps the digests. */
 export const deleteStagedScan = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)
-     delete from ingest.staged_chunk where scan_id = $1`,
+     update ingest.staged_chunk set ads = null, domains = '{}' where scan_id = $1`,
     [scanId],
   );
 };

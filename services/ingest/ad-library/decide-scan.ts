@@ -29,7 +29,7 @@ import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
-import { adsOfChunk, knownPagesOfStagedAds, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
+import { coverageKey, pagesOfStagedAds, type Selection, type StagedAds, stagedAds } from './staged-ads.ts';
 import { hasScanOfSameTime, hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
 import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './late/shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
@@ -55,12 +55,16 @@ export type BrandPart = {
   readonly header: ScanHeader;
   readonly chunks: readonly number[];
   readonly seen: number;
+  /** Pages of recorded ads of the scan, where it shows another or none. */
+  readonly knownPageIds: readonly string[];
   readonly isLeft: boolean;
   /** The scan was late for one of its brands before their locks were taken. */
   readonly isLate: boolean;
   /** The scan's ads that belong to this brand and others in the course of time. */
   readonly shared: ReadonlyMap<string, OwnedAd | null>;
   readonly domain: string | null;
+  /** The scan shows ads as scans of the same coverage did; `null` when their brands may differ nevertheless. */
+  readonly shownIn: string | null;
 };
 
 /** Later scans or moves were recorded meanwhile, so the scan must be judged again. */
@@ -76,11 +80,28 @@ export type PartTotals = { totals: ScanTotals | null };
 const loadStagedAds = async (
   { database, library, header }: BrandPart,
   chunk: number,
-): Promise<readonly ObservedAd[]> => {
-  const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
-  const adIds = ads.map(({ ad_id }) => ad_id);
-  await loadAds(database, library, adIds);
-  return ads;
+  unless: Selection['unless'] = null,
+): Promise<StagedAds> => {
+  const { brandId } = library;
+  const staged = await stagedAds(database, { scanId: header.scan_id, chunk, brandId, unless });
+  await loadAds(
+    database,
+    library,
+    staged.ads.map(({ ad_id }) => ad_id),
+  );
+  return staged;
+};
+
+/** More ads are compared again by the next scan. */
+const SHOWN_MAX = 20_000;
+
+/** The next scan need not compare these ads, unless an event that is folded meanwhile changes them. */
+const noteShown = ({ changed, state }: OpenLibrary, { rows }: StagedAds, coverage: string): void => {
+  for (const [adId, { digest }] of rows) {
+    if (digest === null || changed.shown.size >= SHOWN_MAX) continue;
+    // An ad that moved is compared with what was known at each time (rule 10).
+    if (state.ads.get(adId)?.brands === undefined) changed.shown.set(adId, `${digest}${coverage}`);
+  }
 };
 
 /** Rule 6 needs the whole scan first. A resumed scan reuses the differences of its open events. */
@@ -100,7 +121,7 @@ const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
   const others = collectorSwitch(header, [], before, byStoredLooks);
   const tally = emptyTally();
   for (const chunk of chunks) {
-    const ads = await loadStagedAds(part, chunk);
+    const { ads } = await loadStagedAds(part, chunk);
     tallyDifferences(others, ads, tally)(state);
     state.ads.clear();
   }
@@ -146,10 +167,16 @@ const decideInOrder = async function* (
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, seen } = part;
   const switched = await findSwitch(part);
+  const covered = header.complete ? [...header.pageIds.difference(header.partialPages)] : [];
+  const isComparable = part.shownIn !== null && switched === NO_SWITCH && covered.length > 0;
+  const unless = isComparable ? { shownIn: part.shownIn, pageIds: covered } : null;
   for (const chunk of seen > 0 ? chunks : []) {
-    const ads = await loadStagedAds(part, chunk);
+    const staged = await loadStagedAds(part, chunk, unless);
+    const { ads } = staged;
     const history = await lookHistory(database, header, newPagesOf(library, ads));
-    yield recordSightings(header, ads, switched, history)(library.state);
+    const events = recordSightings(header, ads, switched, history)(library.state);
+    noteShown(library, staged, coverageKey(header.countries));
+    yield events;
   }
   if (header.complete) yield* decideAbsences(database, library, header);
   const history = await lookHistory(database, header, [...header.pageIds]);
@@ -172,7 +199,7 @@ const decideHistory = async function* (
   const newest = scans.findLast(({ recorded, noLook }) => recorded && !noLook);
   const header = { ...part.header, ...(newest ? { countedSince: newest.observed_at } : {}) };
   for (const chunk of seen > 0 ? chunks : []) {
-    const ads = await loadStagedAds(part, chunk);
+    const { ads } = await loadStagedAds(part, chunk);
     const looks = await looksAfter(database, header, [
       ...new Set(ads.map(({ page_id }) => page_id ?? NO_PAGE)),
     ]);
@@ -236,12 +263,13 @@ const decideLate = async function* (
   const slices = async function* (isWhole: boolean): AsyncGenerator<LateSlice> {
     const slice = { ads: noAds, ownIds: nothing, isPlain: false };
     for (const chunk of chunks) {
-      const owned = await stagedAds(database, header.scan_id, chunk, brandId);
+      const staged = { scanId: header.scan_id, chunk };
+      const { ads: owned } = await stagedAds(database, { ...staged, brandId });
       const ownIds = new Set(owned.map(({ ad_id }) => ad_id));
       const others =
         shared.size === 0
           ? []
-          : (await adsOfChunk(database, header.scan_id, chunk)).filter(
+          : (await stagedAds(database, staged)).ads.filter(
               ({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id),
             );
       const all = [...owned, ...others];
@@ -332,10 +360,7 @@ export const decideForBrand = async function* (
   if (recorded.rows.length > 0) return;
   const isShown = part.seen > 0 || part.shared.size > 0;
   const staged = isShown
-    ? [
-        ...(await pagesOfStagedAds(database, header.scan_id, library.brandId)),
-        ...(await knownPagesOfStagedAds(database, header.scan_id)),
-      ]
+    ? [...(await pagesOfStagedAds(database, header.scan_id, library.brandId)), ...part.knownPageIds]
     : [];
   const judged = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
   // The first scan of a brand has no later scan whose totals could include its ads.

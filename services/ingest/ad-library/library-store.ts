@@ -13,6 +13,7 @@ import {
   type LibraryState,
   NO_PAGE,
   pageMetAt,
+  pairCountries,
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
@@ -30,6 +31,8 @@ export type OpenLibrary = {
   readonly state: LibraryState;
   readonly changed: {
     readonly ads: Map<string, AdState>;
+    /** Digests and coverage keys of ads that the state repeats as a scan showed them (`staged-ads.ts`). */
+    readonly shown: Map<string, string>;
     readonly pages: Set<string>;
     readonly scans: Map<string, ScanRecorded['data']>;
     readonly corrections: ScanCorrected['data'][];
@@ -67,6 +70,7 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
     evolve(state, event);
     for (const adId of adIdsOf(event)) {
       const ad = state.ads.get(adId);
+      if (event.type !== 'AdStarted') changed.shown.delete(adId);
       if (ad) {
         changed.ads.set(adId, ad);
         changed.removed.delete(adId);
@@ -96,17 +100,21 @@ const SAVE = `
     returning 1
   ), ads as (
     insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known,
-      destination, former_domains)
+      destination, former_domains, pair_countries, shown)
     select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb,
-      i.destination, string_to_array(i.former, ' ')
+      i.destination, string_to_array(i.former, ' '), string_to_array(i.countries, ' '), i.shown
     from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[], $20::text[],
-        $21::text[])
-      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination, former)
+        $21::text[], $22::text[], $23::text[])
+      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination, former, countries, shown)
     where exists (select from current)
     on conflict (ad_id, brand_id) do update set social_page_id = excluded.social_page_id, live = excluded.live,
       shown_ended = excluded.shown_ended,
       first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known,
-      destination = excluded.destination, former_domains = excluded.former_domains
+      destination = excluded.destination, former_domains = excluded.former_domains,
+      pair_countries = excluded.pair_countries, shown = excluded.shown
+  ), repeated as (
+    update ingest.ad a set shown = i.shown from unnest($24::text[], $25::text[]) as i(ad_id, shown)
+    where a.ad_id = i.ad_id and a.brand_id = $1::uuid and exists (select from current)
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
     select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
@@ -182,6 +190,7 @@ export const saveLibrary = async (
 ): Promise<boolean> => {
   const { state, brandId, changed } = library;
   const ads = [...changed.ads.values()];
+  const repeated = [...changed.shown].filter(([adId]) => !changed.ads.has(adId));
   const statement = {
     name: 'ingest_save_library',
     text: SAVE,
@@ -207,6 +216,10 @@ export const saveLibrary = async (
       commandId,
       ads.map(({ content }) => destinationOf(content.link_url)),
       ads.map((ad) => formerDomainsOf(ad).join(' ') || null),
+      ads.map((ad) => pairCountries(ad).join(' ')),
+      ads.map(({ ad_id }) => changed.shown.get(ad_id) ?? null),
+      repeated.map(([adId]) => adId),
+      repeated.map(([, shown]) => shown),
     ],
   };
   const { corrections, moves } = changed;
@@ -225,6 +238,7 @@ export const saveLibrary = async (
         });
   library.revision = revision;
   changed.ads.clear();
+  changed.shown.clear();
   changed.pages.clear();
   changed.removed.clear();
   changed.scans.clear();
@@ -250,6 +264,7 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     state,
     changed: {
       ads: new Map(),
+      shown: new Map(),
       pages: new Set(),
       scans: new Map(),
       corrections: [],

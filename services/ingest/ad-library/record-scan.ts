@@ -16,14 +16,14 @@ import {
   type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
-import { knownDomainsOfStagedAds, knownPagesOfStagedAds, stagedBrands } from './staged-ads.ts';
+import { coverageKey, knownPlacesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny, meetsPagesSooner } from './late/lateness.ts';
 import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
-import { registeredBy } from '../attribution/known-brands.ts';
+import { isMoreKnownAfter, registeredBy } from '../attribution/known-brands.ts';
 import { holdersOfDomain, moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { brandsLeftBy } from '../attribution/move-log.ts';
 
@@ -84,11 +84,10 @@ export const recordStagedScan = async (
     pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
   );
   const recorded: Recorded = { events: 0, totals: null };
-  const known = await knownPagesOfStagedAds(database, end.scan_id);
-  const knownDomains = await knownDomainsOfStagedAds(database, end.scan_id);
+  const known = await knownPlacesOfStagedAds(database, end.scan_id);
   const places = {
-    alone: [...pageIds, ...known, end.brand_domain],
-    shared: [...shownDomains, ...knownDomains],
+    alone: [...pageIds, ...known.pageIds, end.brand_domain],
+    shared: [...shownDomains, ...known.domains],
   };
   return await locks.runOnPlaces(places, async () => {
     recorded.events += await register();
@@ -113,13 +112,15 @@ const recordParts = async (
   const scannedFor = brandIdOf(end.brand_domain);
   const scan = { scan_id: end.scan_id, observed_at: end.scanned_at, scannedFor };
   const staged = requireChunks(await stagedScan(database, end.scan_id), end);
-  const { chunks, unnamed, recordedFor } = staged;
+  const { chunks, recordedFor } = staged;
   const allPages = pagesOf(end, staged.shownPages);
-  const pagesOfAds = [...allPages, ...(await knownPagesOfStagedAds(database, end.scan_id))];
+  const known = await knownPlacesOfStagedAds(database, end.scan_id);
+  const pagesOfAds = [...allPages, ...known.pageIds];
   sums.events += await completeMoves(database, eventStore, 'all');
   const registered = await registeredBy(database, end);
+  let unless: { readonly shownIn: string } | null = null;
   const finishMoves = async (): Promise<void> => {
-    sums.events += await moveShownAds(database, eventStore, end, chunks);
+    sums.events += await moveShownAds(database, eventStore, end, { chunks, unless });
     if (registered)
       sums.events += await moveAdsOfDomain(database, eventStore, { ...registered, byScans: true });
   };
@@ -128,7 +129,10 @@ const recordParts = async (
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return;
   }
-  const attribution = await attributeScan(database, eventStore, end, chunks);
+  const domains = [...new Set([...staged.shownDomains, ...known.domains])];
+  if (!registered && !(await isMoreKnownAfter(database, pagesOfAds, domains, scan)))
+    unless = { shownIn: coverageKey(end.coverage.countries) };
+  const attribution = await attributeScan(database, eventStore, end, { chunks, unless, pageIds: pagesOfAds });
   sums.events += attribution.events;
   const holders = registered ? await holdersOfDomain(database, registered) : [];
   const isRegistrationLate =
@@ -145,7 +149,10 @@ const recordParts = async (
     seenBy = await stagedBrands(database, end.scan_id);
   }
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
-  const pages = [...named.values(), ...(unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
+  const pages = [
+    ...named.values(),
+    ...(staged.shownPages.includes(NO_PAGE) ? [{ page_id: NO_PAGE, page_name: null }] : []),
+  ];
   const pageIds = [...named.keys()];
   const others = new Set([
     ...recordedFor,
@@ -162,6 +169,7 @@ const recordParts = async (
     ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();
   if (isLate) {
+    unless = null;
     const more = await brandsOfLateScan(database, end, scannedFor, allPages);
     for (const brandId of [...more, ...[...brandsOfAd.values()].flatMap(({ brands }) => [...brands])]) {
       others.add(brandId);
@@ -208,10 +216,12 @@ const recordParts = async (
               header: brandHeader,
               chunks,
               seen,
+              knownPageIds: known.pageIds,
               isLeft: left.has(brandId),
               isLate,
               shared,
               domain: isRegistrationLate && registered ? registered.domain : null,
+              shownIn: unless?.shownIn ?? null,
             },
             part,
           ),

@@ -5,7 +5,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /** Parts of scan `$1` for another brand than `brandId`. */
 export const partsOfAnotherBrandSql = (brandId: string): string => `
-  select from ingest.staged_digest where scan_id = $1 and brand_id <> ${brandId}
+  select from ingest.staged_chunk where scan_id = $1 and brand_id <> ${brandId}
   union all select from ingest.scan where scan_id = $1 and scanned_for <> ${brandId}`;
 
 export const anotherBrand = (scanId: string): Refusal =>

@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { mediaKey } from '#domain/corpus/ad-library/ad-content.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { domainsLedTo, type LedTo } from '../attribution/brand-of-ad.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -20,36 +23,123 @@ export const ownersOf = async (
 /** Until then, an ad counts for the brand of the scan. */
 export const attributeStagedAds = async (
   database: Database,
-  scanId: string,
+  { scanId, chunk }: Pick<Selection, 'scanId' | 'chunk'>,
   ads: ReadonlyMap<string, string>,
 ): Promise<void> => {
   if (ads.size === 0) return;
   await database.query(
     `update ingest.staged_ad s set brand_id = i.brand_id
      from unnest($2::text[], $3::uuid[]) as i(ad_id, brand_id)
-     where s.scan_id = $1 and s.ad_id = i.ad_id and s.brand_id <> i.brand_id`,
-    [scanId, [...ads.keys()], [...ads.values()]],
+     where s.scan_id = $1 and s.chunk = $4 and s.ad_id = i.ad_id`,
+    [scanId, [...ads.keys()], [...ads.values()], chunk],
   );
 };
 
-type ChunkRow = { readonly ads: string; readonly own: readonly string[]; readonly more: readonly number[] };
+/** 132 bits in base64. */
+const DIGEST_CHARACTERS = 22;
+const COVERAGE_CHARACTERS = 8;
+const LINES_PER_AD = 2;
 
-const ownSql = (where: string): string => `
-  array(select ad_id from ingest.staged_ad s where ${where}) as own,
-  array(select distinct unnest(s.more_chunks) from ingest.staged_ad s where ${where} order by 1) as more`;
+/** `text`: a line with the ids, then for each ad its fields and its media, each in a line. */
+export const packAds = (
+  ads: readonly ObservedAd[],
+): { readonly text: string; readonly digests: readonly (string | null)[] } => {
+  const lines = [JSON.stringify(ads.map(({ ad_id }) => ad_id))];
+  const digests = ads.map(({ media, ...ad }) => {
+    const fields = JSON.stringify(ad);
+    lines.push(fields, JSON.stringify(media));
+    // Such an ad ends with time (rule 7).
+    if (ad.is_active === null && ad.stopped_on !== null) return null;
+    return hash('sha256', `${fields} ${mediaKey(media)}`, 'base64url').slice(0, DIGEST_CHARACTERS);
+  });
+  return { text: lines.join('\n'), digests };
+};
 
-/** Each ad merged from all its entries in the scan (rule 8). */
-const ownAds = async (
-  database: Database,
-  scanId: string,
-  row: ChunkRow | undefined,
-): Promise<readonly ObservedAd[]> => {
-  if (row === undefined || row.own.length === 0) return [];
-  const own = new Set(row.own);
+const LINE_END = 10;
+
+const unpackAds = (ads: Buffer, isWanted: (adId: string) => boolean): readonly ObservedAd[] => {
+  const text = zstdDecompressSync(ads);
+  let end = -1;
+  const skipLine = (): number => {
+    const start = end + 1;
+    const next = text.indexOf(LINE_END, start);
+    end = next === -1 ? text.length : next;
+    return start;
+  };
+  const readLine = (): unknown => JSON.parse(text.toString('utf8', skipLine(), end));
+  const found: ObservedAd[] = [];
+  for (const adId of readLine() as readonly string[]) {
+    if (isWanted(adId))
+      found.push({ ...(readLine() as ObservedAd), media: readLine() as ObservedAd['media'] });
+    else for (let line = 0; line < LINES_PER_AD; line += 1) skipLine();
+  }
+  return found;
+};
+
+/** Raise it when rules 4 to 6 change, so that ads which are shown as before are compared by the new ones. */
+const RULES_VERSION = 1;
+
+/** Names the countries that a scan covers. With the digest of an ad it tells how the ad was shown. */
+export const coverageKey = (countries: readonly string[]): string => {
+  const covered = JSON.stringify([RULES_VERSION, [...new Set(countries)].toSorted()]);
+  return hash('sha256', covered, 'base64url').slice(0, COVERAGE_CHARACTERS);
+};
+
+/**
+ * Selects ads of a staged chunk; each ad belongs to the first chunk that has an entry of it. `brandId` leaves out ads that
+ * moved to another brand since they were claimed, because the former brand would start them again. `unless` leaves out
+ * ads that a scan of the same coverage showed like this and no event has changed since, if recorded on one of `pageIds`.
+ */
+export type Selection = {
+  readonly scanId: string;
+  readonly chunk: number;
+  readonly brandId?: string;
+  readonly unless?: { readonly shownIn: string; readonly pageIds?: readonly string[] } | null | undefined;
+};
+
+const selectSql = ({ scanId, chunk, brandId, unless }: Selection) => ({
+  text: `select s.ad_id, s.brand_id, s.digest from ingest.staged_ad s where s.scan_id = $1 and s.chunk = $2
+    and ${
+      brandId === undefined
+        ? '$3::uuid is null'
+        : 's.brand_id = $3 and coalesce((select o.brand_id from ingest.ad_owner o where o.ad_id = s.ad_id), $3) = $3'
+    } and ${
+      unless
+        ? `not exists (select from ingest.ad a where a.ad_id = s.ad_id ${brandId === undefined ? '' : 'and a.brand_id = $3'}
+             and a.shown = s.digest || $4 and ($5::text[] is null or a.social_page_id = any($5)))`
+        : '$4::text is null and $5::text[] is null'
+    } order by s.ad_id`,
+  values: [scanId, chunk, brandId ?? null, unless?.shownIn ?? null, unless?.pageIds ?? null],
+});
+
+export type StagedAds = {
+  /** Each ad merged from all its entries in the scan (rule 8). */
+  readonly ads: readonly ObservedAd[];
+  /** As staged: the brand, until the ad is claimed, and the digest. */
+  readonly rows: ReadonlyMap<string, { readonly brandId: string; readonly digest: string | null }>;
+};
+
+export const stagedAds = async (database: Database, selection: Selection): Promise<StagedAds> => {
+  const { text, values } = selectSql(selection);
+  const { rows } = await database.query<{
+    readonly ads: Buffer;
+    readonly own: readonly (readonly [adId: string, brandId: string, digest: string | null])[];
+    readonly more: readonly number[];
+  }>(
+    `select c.ads, own.own,
+       array(select distinct m from ingest.staged_ad s, unnest(s.more_chunks) m
+         where s.scan_id = $1 and s.chunk = $2 and s.more_chunks is not null order by m) as more
+     from ingest.staged_chunk c, (
+       select json_agg(json_build_array(ad_id, brand_id, digest)) as own from (${text}) selected having count(*) > 0) own
+     where c.scan_id = $1 and c.chunk = $2`,
+    values,
+  );
+  const row = rows[0];
+  if (!row) return { ads: [], rows: new Map() };
+  const own = new Map(row.own.map(([adId, brandId, digest]) => [adId, { brandId, digest }]));
   const entries = new Map<string, [ObservedAd, ...ObservedAd[]]>();
-  const collect = (ads: string): void => {
-    for (const ad of JSON.parse(ads) as readonly ObservedAd[]) {
-      if (!own.has(ad.ad_id)) continue;
+  const collect = (ads: Buffer): void => {
+    for (const ad of unpackAds(ads, (adId) => own.has(adId))) {
       const others = entries.get(ad.ad_id);
       if (others === undefined) entries.set(ad.ad_id, [ad]);
       else others.push(ad);
@@ -57,31 +147,17 @@ const ownAds = async (
   };
   collect(row.ads);
   for (const chunk of row.more) {
-    const { rows } = await database.query<{ ads: string }>({
+    const { rows: further } = await database.query<{ ads: Buffer }>({
       name: 'ingest_further_entries',
       text: 'select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2',
-      values: [scanId, chunk],
+      values: [selection.scanId, chunk],
     });
-    if (rows[0]) collect(rows[0].ads);
+    if (further[0]) collect(further[0].ads);
   }
-  return [...entries.values()].map(mergeEntries);
+  return { ads: [...entries.values()].map(mergeEntries), rows: own };
 };
 
-/** Each ad belongs to the first chunk that has an entry of it. */
-export const adsOfChunk = async (
-  database: Database,
-  scanId: string,
-  chunk: number,
-): Promise<readonly ObservedAd[]> => {
-  const { rows } = await database.query<ChunkRow>(
-    `select ads, ${ownSql('s.scan_id = $1 and s.chunk = $2')}
-     from ingest.staged_chunk where scan_id = $1 and chunk = $2`,
-    [scanId, chunk],
-  );
-  return await ownAds(database, scanId, rows[0]);
-};
-
-export const adIdsOfChunk = async (
+export const stagedAdIds = async (
   database: Database,
   scanId: string,
   chunk: number,
@@ -93,20 +169,25 @@ export const adIdsOfChunk = async (
   return rows.map(({ ad_id }) => ad_id);
 };
 
-/** Leaves out ads that moved to another brand since they were claimed: the former brand would start them again. */
-export const stagedAds = async (
+/** Slices of ids: ads of all chunks, without those that `shownIn` leaves out. */
+export const changedAdIds = async function* (
   database: Database,
   scanId: string,
-  chunk: number,
-  brandId: string,
-): Promise<readonly ObservedAd[]> => {
-  const { rows } = await database.query<ChunkRow>(
-    `select ads, ${ownSql(`s.scan_id = $1 and s.brand_id = $2 and s.chunk = $3
-       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)`)}
-     from ingest.staged_chunk where scan_id = $1 and chunk = $3`,
-    [scanId, brandId, chunk],
-  );
-  return await ownAds(database, scanId, rows[0]);
+  shownIn: string,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 2_000;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select s.ad_id from ingest.staged_ad s
+       where s.scan_id = $1 and s.ad_id > $3
+         and not exists (select from ingest.ad a where a.ad_id = s.ad_id and a.shown = s.digest || $2)
+       order by s.ad_id limit ${SLICE_ADS}`,
+      [scanId, shownIn, after],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
 };
 
 /** `NO_PAGE` stands for ads without a page. */
@@ -123,37 +204,26 @@ export const pagesOfStagedAds = async (
   return rows.map(({ social_page_id }) => social_page_id);
 };
 
-/** Known pages where the scan shows another or none: a later scan of such a page makes this scan late for the ad. */
-export const knownPagesOfStagedAds = async (
+/**
+ * Pages of recorded ads where the scan shows another or none: a later scan of such a page makes this scan late for the ad.
+ * Domains to which recorded ads of the scan lead, or once led.
+ */
+export const knownPlacesOfStagedAds = async (
   database: Database,
   scanId: string,
-): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ social_page_id: string }>(
-    `select distinct a.social_page_id
-     from ingest.staged_ad s join ingest.ad_owner o using (ad_id) join ingest.ad a on a.ad_id = o.ad_id and a.brand_id = o.brand_id
-     where s.scan_id = $1 and a.social_page_id is not null and s.social_page_id is distinct from a.social_page_id
-     order by 1`,
-    [scanId],
-  );
-  return rows.map(({ social_page_id }) => social_page_id);
-};
-
-/** Domains to which recorded ads of the scan lead, or once led. */
-export const knownDomainsOfStagedAds = async (
-  database: Database,
-  scanId: string,
-): Promise<readonly string[]> => {
-  const { rows } = await database.query<LedTo>(
-    `with known as (
-       select a.destination, a.former_domains
-       from ingest.staged_ad s join ingest.ad_owner o using (ad_id) join ingest.ad a on a.ad_id = o.ad_id and a.brand_id = o.brand_id
-       where s.scan_id = $1
+): Promise<{ readonly pageIds: readonly string[]; readonly domains: readonly string[] }> => {
+  const { rows } = await database.query<LedTo & { pages: readonly string[] }>(
+    `with known as materialized (
+       select s.social_page_id as shown_page, a.social_page_id, a.destination, a.former_domains
+       from ingest.staged_ad s join ingest.ad a using (ad_id) where s.scan_id = $1
      )
-     select array(select distinct destination from known where destination is not null) as destinations,
+     select array(select distinct social_page_id from known
+         where social_page_id is not null and shown_page is distinct from social_page_id order by 1) as pages,
+       array(select distinct destination from known where destination is not null) as destinations,
        array(select distinct unnest(former_domains) from known) as former`,
     [scanId],
   );
-  return domainsLedTo(rows);
+  return { pageIds: rows[0]?.pages ?? [], domains: domainsLedTo(rows) };
 };
 
 export const stagedBrands = async (

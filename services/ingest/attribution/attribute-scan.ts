@@ -4,12 +4,12 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import {
-  adIdsOfChunk,
-  adsOfChunk,
   attributeStagedAds,
   ownersOf,
-  knownPagesOfStagedAds,
-  pagesOfStagedAds,
+  changedAdIds,
+  type Selection,
+  stagedAdIds,
+  stagedAds,
 } from '../ad-library/staged-ads.ts';
 import { latenessOf } from '../ad-library/late/lateness.ts';
 import { type Misplaced, misplacedAds, movedAtOf, placedAds } from './brand-of-ad.ts';
@@ -30,6 +30,9 @@ const movesByRegistration = async (
   return ({ ad_id }) => adIds.has(ad_id);
 };
 
+/** `unless`: the brand of an ad shown as before follows from what was known before, so it has moved already. */
+export type ToAttribute = { readonly chunks: readonly number[]; readonly unless: Selection['unless'] };
+
 /**
  * Rule 10. New ads get their brand; recorded ones move at the scan's time if it is in order for both brands.
  * `isBlocked`: late, or decided by later knowledge.
@@ -37,19 +40,13 @@ const movesByRegistration = async (
 export const attributeScan = async (
   database: Database,
   eventStore: EventStore,
-  { scan_id, scanned_at, coverage, brand_domain }: AdLibraryScanEnd,
-  chunks: readonly number[],
+  { scan_id, scanned_at, brand_domain }: AdLibraryScanEnd,
+  { chunks, pageIds, unless }: ToAttribute & { readonly pageIds: readonly string[] },
 ): Promise<{ readonly events: number; readonly isBlocked: boolean }> => {
   const scannedFor = brandIdOf(brand_domain);
   const scan = { scan_id, observed_at: scanned_at, scannedFor };
-  let pageIds: readonly string[] | null = null;
   const inOrder = new Map<string, boolean>();
   const isInOrder = async (brandId: string): Promise<boolean> => {
-    pageIds ??= [
-      ...coverage.pages.map(({ page_id }) => page_id),
-      ...(await pagesOfStagedAds(database, scan_id, null)),
-      ...(await knownPagesOfStagedAds(database, scan_id)),
-    ];
     const is =
       inOrder.get(brandId) ??
       (await latenessOf(database, brandId, { scan_id, scanned_at }, pageIds)) === 'in_order';
@@ -59,7 +56,8 @@ export const attributeScan = async (
   let events = 0;
   let isBlocked = false;
   for (const chunk of chunks) {
-    const ads = await adsOfChunk(database, scan_id, chunk);
+    const { ads, rows } = await stagedAds(database, { scanId: scan_id, chunk, unless });
+    if (ads.length === 0) continue;
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
     const owners = await ownersOf(database, [...shown.keys()]);
     const placed = await placedAds(database, [...owners.keys()], shown);
@@ -81,8 +79,13 @@ export const attributeScan = async (
     );
     await attributeStagedAds(
       database,
-      scan_id,
-      new Map(unowned.map(({ ad_id }) => [ad_id, brandsOf.get(ad_id)?.atScan ?? scannedFor])),
+      { scanId: scan_id, chunk },
+      new Map(
+        unowned.flatMap(({ ad_id }) => {
+          const brandId = brandsOf.get(ad_id)?.atScan ?? scannedFor;
+          return rows.get(ad_id)?.brandId === brandId ? [] : [[ad_id, brandId]];
+        }),
+      ),
     );
     const moves: Misplaced[] = [];
     for (const { ad_id, brand_id: from, since, placed_at } of placed) {
@@ -105,16 +108,23 @@ export const attributeScan = async (
   return { events, isBlocked };
 };
 
+const areAllInPlace = async (database: Database, scanId: string, shownIn: string): Promise<boolean> => {
+  for await (const adIds of changedAdIds(database, scanId, shownIn))
+    if ((await misplacedAds(database, adIds)).length > 0) return false;
+  return true;
+};
+
 /** Also for late scans, whose ads move after the decision. */
 export const moveShownAds = async (
   database: Database,
   eventStore: EventStore,
   { scan_id, scanned_at }: AdLibraryScanEnd,
-  chunks: readonly number[],
+  { chunks, unless }: ToAttribute,
 ): Promise<number> => {
+  if (unless && (await areAllInPlace(database, scan_id, unless.shownIn))) return 0;
   let events = 0;
   for (const chunk of chunks) {
-    const adIds = await adIdsOfChunk(database, scan_id, chunk);
+    const adIds = await stagedAdIds(database, scan_id, chunk);
     events += await moveMisplacedAds(database, eventStore, adIds, {
       id: scan_id,
       at: scanned_at,

@@ -34,7 +34,7 @@ import { runWithCauseLocks } from '../attribution/cause-locks.ts';
 import { noteIfLate } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
-import { deleteAbandonedScans, deleteOldCataloguePages, deleteOldChunkDigests } from './retention.ts';
+import { deleteOldCataloguePages, deleteOldScans } from './retention.ts';
 import { stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
@@ -76,8 +76,7 @@ export const openIntake = async ({
     });
   const eventStore = resources.use(openEventStore(eventStoreUrl, { proveAppend }));
   const deleteExpired = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
-    await deleteAbandonedScans(database, signal);
-    await deleteOldChunkDigests(database, signal);
+    await deleteOldScans(database, signal);
     await deleteOldCataloguePages(database, signal);
   };
   try {

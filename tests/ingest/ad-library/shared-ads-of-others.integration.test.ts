@@ -45,8 +45,8 @@ const copyAsOthers = async (adId: string): Promise<void> => {
          n <= ${OTHERS} as is_shared
        from generate_series(1, ${10 * OTHERS}) n
      ), owned as (insert into ingest.ad_owner (ad_id, brand_id) select ad_id, brand_id from other)
-     insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, known)
-     select other.ad_id, other.brand_id, other.ad_id, live, shown_ended, first_seen_at,
+     insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, pair_countries, known)
+     select other.ad_id, other.brand_id, other.ad_id, live, shown_ended, first_seen_at, page_met_at, pair_countries,
        known - 'brands' - 'placings' || jsonb_build_object('ad_id', other.ad_id) || case when is_shared then jsonb_build_object(
          'placings', known->'placings', 'brands', jsonb_build_array(other.former_id, other.brand_id)) else '{}' end
      from ingest.ad cross join other where ad.ad_id = $1`,

@@ -258,7 +258,7 @@ describe('a scan of several brands', () => {
 
     // 30 days after the last chunk of a scan.
     const database = openPool(stack.databaseUrl, 1);
-    const age = `update ingest.staged_digest set staged_at = now() - make_interval(days => $1)
+    const age = `update ingest.staged_chunk set staged_at = now() - make_interval(days => $1)
       where scan_id = $2 and chunk <= $3`;
     await database.query(age, [31, first.scan_id, 0]);
     await stack.intake.deleteExpired();

@@ -41,23 +41,20 @@ it('the leader deletes expired rows at intervals, also after a deletion that fai
   await database.query(`
     with age as (select * from (values ('10000000-0000-4000-8000-000000000001'::uuid, now() - interval '31 days'),
       ('10000000-0000-4000-8000-000000000002'::uuid, now() - interval '29 days')) as i(scan_id, staged_at)),
-    digests as (insert into ingest.staged_digest (scan_id, chunk, digest, staged_at)
-      select scan_id, 0, 'x', staged_at from age),
     pages as (insert into ingest.staged_storefront_digest (scan_id, page, domain, digest, staged_at)
       select scan_id, 0, 'shop.example', 'x', staged_at from age)
-    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, staged_at)
-    select scan_id, 0, '[]', false, staged_at from age`);
+    insert into ingest.staged_chunk (scan_id, chunk, brand_id, digest, domains, staged_at)
+    select scan_id, 0, scan_id, 'x', '{}', staged_at from age`);
   const left = async () => {
     const { rows } = await database.query<{ name: string; scan_id: string }>(`
       select 'chunk' as name, scan_id from ingest.staged_chunk
-      union all select 'digest', scan_id from ingest.staged_digest
       union all select 'page', scan_id from ingest.staged_storefront_digest order by 1, 2`);
     return rows.map(({ name, scan_id }) => `${name} ${scan_id.at(-1)}`);
   };
-  await expect.poll(left, { timeout: 60_000 }).toEqual(['chunk 2', 'digest 2', 'page 2']);
+  await expect.poll(left, { timeout: 60_000 }).toEqual(['chunk 2', 'page 2']);
 });
 
-it('all chunks, ads and digests of old scans are deleted, however many, and none of a scan with a chunk that is not old', async () => {
+it('all chunks and ads of old scans are deleted, however many, and none of a scan with a chunk that is not old', async () => {
   await using stack = await openIntakeStack();
   const database = openPool(stack.databaseUrl, 1);
   try {
@@ -68,19 +65,18 @@ it('all chunks, ads and digests of old scans are deleted, however many, and none
       mixed as (select '10000000-0000-4000-8000-000000000003'::uuid as scan_id, c,
         now() - make_interval(days => 40 - 20 * c) as staged_at from generate_series(0, 1) c),
       rows as (select scan_id, c, staged_at from age union all select scan_id, c, staged_at from mixed),
-      digests as (insert into ingest.staged_digest (scan_id, chunk, digest, staged_at) select scan_id, c, 'x', staged_at from rows),
       ads as (insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
         select scan_id, c || '-' || a, c, scan_id from rows cross join generate_series(1, 5) a),
-      pages as (insert into ingest.staged_storefront_page (scan_id, page, products, staged_at)
-        select scan_id, c, '[]', staged_at from rows),
+      pages as (insert into ingest.staged_storefront_page (scan_id, page, products, product_count, staged_at)
+        select scan_id, c, '[]', 0, staged_at from rows),
       page_digests as (insert into ingest.staged_storefront_digest (scan_id, page, domain, digest, staged_at)
         select scan_id, c, 'shop.example', 'x', staged_at from rows)
-      insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, staged_at) select scan_id, c, '[]', false, staged_at from rows`);
+      insert into ingest.staged_chunk (scan_id, chunk, brand_id, digest, ads, domains, staged_at)
+        select scan_id, c, scan_id, 'x', '', '{}', staged_at from rows`);
     await stack.intake.deleteExpired();
     const count = async (table: string): Promise<number> =>
       (await database.query(`select from ingest.${table}`)).rowCount ?? 0;
     expect(await count('staged_chunk')).toBe(2);
-    expect(await count('staged_digest')).toBe(2);
     expect(await count('staged_ad')).toBe(10);
     expect(await count('staged_storefront_page')).toBe(1);
     expect(await count('staged_storefront_digest')).toBe(1);

@@ -36,7 +36,7 @@ type Field = keyof AdContent;
 type FieldKey = (value: never) => string;
 
 /** Only kinds are compared: media addresses expire and differ in every scan, and the number of versions varies. */
-const mediaKey = (media: AdContent['media']): string =>
+export const mediaKey = (media: AdContent['media']): string =>
   [...new Set(media.map(({ kind }) => kind))].toSorted().join();
 
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [

@@ -14,7 +14,7 @@ import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/co
 import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type Deciding, knownBrands, placesOf } from '../../attribution/known-brands.ts';
-import { adsOfChunk } from '../staged-ads.ts';
+import { stagedAds } from '../staged-ads.ts';
 import { scansOfBrand } from '../scan-log.ts';
 
 /** Ads that belong to several brands in the course of time (rules 10, 11). */
@@ -61,7 +61,7 @@ export const brandsOfStagedAds = async (
 ): Promise<ReadonlyMap<string, StagedSharedAd>> => {
   const found = new Map<string, StagedSharedAd>();
   for (const chunk of chunks) {
-    const shown = await adsOfChunk(database, scan.scan_id, chunk);
+    const { ads: shown } = await stagedAds(database, { scanId: scan.scan_id, chunk });
     const adIds = shown.map(({ ad_id }) => ad_id);
     const [states, moved] = [await statesOf(database, adIds), await adsMovedBefore(database, adIds)];
     const firstScans = await scannedForOf(
