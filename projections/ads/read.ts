@@ -8,6 +8,7 @@ import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.t
 import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
 const HISTORY_ENTRIES_MAX = 100;
 
@@ -121,13 +122,14 @@ const pageOf = (rows: readonly AdRow[], limit: number): Page =>
     cursorOf: (last) => [last.listed_on, last.ad_id],
   });
 
+const follows = (ad: Fragment, { after }: PageRequest): Fragment | null =>
+  after && sql.fragment`(${ad}.listed_on, ${ad}.ad_id) < (${sql.list(after)})`;
+
 export const listBrandAds = async (db: ReadDatabase, brandId: string, page: PageRequest): Promise<Page> => {
-  const rows = await db.query<AdRow>({
-    sql: `select ${COLUMNS} from ${FROM} where a.brand_id = $1
-      ${page.after ? 'and (a.listed_on, a.ad_id) < ($3::date, $4)' : ''}
-      order by a.listed_on desc, a.ad_id desc limit $2`,
-    values: [brandId, page.limit + 1, ...(page.after ?? [])],
-  });
+  const rows = await db.query<AdRow>(sql.unsafe`
+    select ${raw(COLUMNS)} from ${raw(FROM)}
+    where ${sql.and([sql.fragment`a.brand_id = ${brandId}`, follows(sql.fragment`a`, page)])}
+    order by a.listed_on desc, a.ad_id desc limit ${page.limit + 1}`);
   return pageOf(rows, page.limit);
 };
 
@@ -156,66 +158,61 @@ const EXPECTED_PAGES_OF_SEVERAL_FACETS = 0.25;
 const facetsOf = ({ format, status, country }: AdFilter): readonly string[] =>
   [format, status, country].filter((facet) => facet !== undefined);
 
+const LIST = {
+  scan: {
+    columns: sql.fragment`s.ad_id, s.listed_on as place`,
+    from: sql.fragment`ads.ad s`,
+    order: sql.fragment`s.listed_on desc, s.ad_id desc`,
+  },
+  filterTable: { from: sql.fragment`ads.ad c`, key: sql.fragment`ad_id` },
+  show: {
+    columns: raw(`${COLUMNS}, a.listed_on::text as key`),
+    joins: raw(`join ads.ad a using (ad_id) ${PAGE_OF_AD}`),
+  },
+  order: sql.fragment`s.place desc, s.ad_id desc`,
+};
+
 const listAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> => {
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
-  const [listedOn, adId] = page.after ?? [];
-  const brand = filter.brandId === undefined ? null : parameter(filter.brandId);
-  const since = filter.startedSince === undefined ? null : parameter(filter.startedSince);
-  const after = adId === undefined ? null : [parameter(listedOn), parameter(adId)];
+  const { brandId, startedSince } = filter;
   // Repeated for the scan and the search: two conditions together may match few ads where one matches many.
-  const bounds = (ad: string): readonly string[] => [
-    ...(brand === null ? [] : [`${ad}.brand_id = ${brand}::uuid`]),
-    ...(since === null ? [] : [`${ad}.listed_on >= ${since}::date`]),
-    ...(after === null ? [] : [`(${ad}.listed_on, ${ad}.ad_id) < (${after[0]}::date, ${after[1]})`]),
-  ];
+  const bounds = (ad: Fragment): Fragment =>
+    sql.and([
+      brandId !== undefined && sql.fragment`${ad}.brand_id = ${brandId}::uuid`,
+      startedSince !== undefined && sql.fragment`${ad}.listed_on >= ${startedSince}::date`,
+      follows(ad, page),
+    ]);
   const facets = facetsOf(filter);
-  const rows = await readAdaptivePage<AdRow & { readonly key: string }>(
-    db,
-    {
-      scan: {
-        columns: 's.ad_id, s.listed_on as place',
-        from: 'ads.ad s',
-        where: ['true', ...bounds('s')],
-        order: 's.listed_on desc, s.ad_id desc',
-      },
-      show: (of) =>
-        `select ${COLUMNS}, a.listed_on::text as key from ${of} s join ads.ad a using (ad_id) ${PAGE_OF_AD}`,
-      filterTable: { table: 'ads.ad', alias: 'c', key: 'ad_id' },
-      conditions: facets.length === 0 ? [] : [`c.facets @> ${parameter(facets)}::text[]`, ...bounds('c')],
-      ...(facets.length > 1 ? { expectedPages: EXPECTED_PAGES_OF_SEVERAL_FACETS } : {}),
-      order: 's.place desc, s.ad_id desc',
-      values,
-    },
-    page,
+  const adaptive = {
+    where: bounds(sql.fragment`s`),
+    conditions:
+      facets.length === 0
+        ? []
+        : [sql.fragment`c.facets @> ${sql.array(facets, 'text')}`, bounds(sql.fragment`c`)],
+    ...(facets.length > 1 ? { expectedPages: EXPECTED_PAGES_OF_SEVERAL_FACETS } : {}),
+  };
+  return pageOf(
+    await readAdaptivePage<AdRow & { readonly key: string }>(db, LIST, adaptive, page),
+    page.limit,
   );
-  return pageOf(rows, page.limit);
 };
 
 const searchWords = async (
   db: ReadDatabase,
-  filter: AdFilter,
+  { format, status, country, brandId, startedSince }: AdFilter,
   q: string,
   page: PageRequest,
 ): Promise<Page> => {
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const [listedOn, adId] = page.after ?? [];
-  const conditions = [
-    `a.tsv @@ websearch_to_tsquery('simple', ${parameter(q)})`,
-    ...(filter.format === undefined ? [] : [`a.format = ${parameter(filter.format)}`]),
-    ...(filter.status === undefined ? [] : [`a.status = ${parameter(filter.status)}`]),
-    ...(filter.country === undefined ? [] : [`a.countries @> array[${parameter(filter.country)}]::text[]`]),
-    ...(filter.brandId === undefined ? [] : [`a.brand_id = ${parameter(filter.brandId)}::uuid`]),
-    ...(filter.startedSince === undefined ? [] : [`a.listed_on >= ${parameter(filter.startedSince)}::date`]),
-    ...(adId === undefined
-      ? []
-      : [`(a.listed_on, a.ad_id) < (${parameter(listedOn)}::date, ${parameter(adId)})`]),
-  ];
-  const rows = await db.slow<AdRow>({
-    sql: `select ${COLUMNS} from ${FROM} where ${conditions.join(' and ')}
-      order by a.listed_on desc, a.ad_id desc limit ${parameter(page.limit + 1)}`,
-    values,
-  });
+  const conditions = sql.and([
+    sql.fragment`a.tsv @@ websearch_to_tsquery('simple', ${q})`,
+    format !== undefined && sql.fragment`a.format = ${format}`,
+    status !== undefined && sql.fragment`a.status = ${status}`,
+    country !== undefined && sql.fragment`a.countries @> array[${country}]::text[]`,
+    brandId !== undefined && sql.fragment`a.brand_id = ${brandId}::uuid`,
+    startedSince !== undefined && sql.fragment`a.listed_on >= ${startedSince}::date`,
+    follows(sql.fragment`a`, page),
+  ]);
+  const rows = await db.slow<AdRow>(sql.unsafe`
+    select ${raw(COLUMNS)} from ${raw(FROM)} where ${conditions}
+    order by a.listed_on desc, a.ad_id desc limit ${page.limit + 1}`);
   return pageOf(rows, page.limit);
 };

@@ -1,6 +1,7 @@
-import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
 
 type Row = {
@@ -18,49 +19,42 @@ type Row = {
   readonly attempts: string;
 };
 
-// The index alone finds the page, so attempts are read for it only. Counts are cast to double: drivers return bigint as
-// text.
-const pageOf = (filter: string): string => `
-  select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
-    d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
-    a.attempts_total, a.attempts
+const ATTEMPTS = raw(`
+  select count(*)::int as attempts_total,
+    '[' || coalesce(string_agg(doc, ',' order by revision) filter (where back <= ${ATTEMPTS_SHOWN_MAX}), '') || ']'
+      as attempts
   from (
-    select * from alert_deliveries.delivery
-    where workspace_id = $1 and (created_at, delivery_id) < ($2, $3::uuid) ${filter}
-    order by created_at desc, delivery_id desc limit $4
-  ) d
-  left join alert_deliveries.outcome o using (workspace_id, delivery_id)
-  cross join lateral (
-    select count(*)::int as attempts_total,
-      '[' || coalesce(string_agg(doc, ',' order by revision) filter (where back <= ${ATTEMPTS_SHOWN_MAX}), '') || ']'
-        as attempts
-    from (
-      select doc, revision, row_number() over (order by revision desc) as back from alert_deliveries.attempt t
-      where t.workspace_id = d.workspace_id and t.delivery_id = d.delivery_id
-    ) numbered
-  ) a
-  order by d.created_at desc, d.delivery_id desc`;
-
-const ALL = pageOf('');
-const OF_ALERT = pageOf('and alert_id = $5');
+    select doc, revision, row_number() over (order by revision desc) as back from alert_deliveries.attempt t
+    where t.workspace_id = d.workspace_id and t.delivery_id = d.delivery_id
+  ) numbered`);
 
 const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
-export const listAlertDeliveries = (
+/**
+ * The index alone finds the page, so attempts are read for it only. Counts are cast to double: drivers return bigint as
+ * text.
+ */
+export const listAlertDeliveries = async (
   db: ReadDatabase,
   workspaceId: string,
   alertId: string | undefined,
   page: PageRequest,
-): Promise<Page> =>
-  keysetPage<Row>(
-    db,
-    {
-      sql: alertId === undefined ? ALL : OF_ALERT,
-      values: [workspaceId],
-      start: BEFORE_NEWEST,
-      filters: alertId === undefined ? [] : [alertId],
-      toItem: itemOf,
-      cursorOf: (last) => [last.created_at, last.id],
-    },
-    page,
-  );
+): Promise<Page> => {
+  const where = sql.and([
+    sql.fragment`workspace_id = ${workspaceId}`,
+    sql.fragment`(created_at, delivery_id) < (${sql.list(page.after ?? BEFORE_NEWEST)})`,
+    alertId !== undefined && sql.fragment`alert_id = ${alertId}`,
+  ]);
+  const rows = await db.query<Row>(sql.unsafe`
+    select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
+      d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
+      a.attempts_total, a.attempts
+    from (
+      select * from alert_deliveries.delivery where ${where}
+      order by created_at desc, delivery_id desc limit ${page.limit + 1}
+    ) d
+    left join alert_deliveries.outcome o using (workspace_id, delivery_id)
+    cross join lateral (${ATTEMPTS}) a
+    order by d.created_at desc, d.delivery_id desc`);
+  return pageOfRows(rows, page.limit, { toItem: itemOf, cursorOf: (last) => [last.created_at, last.id] });
+};

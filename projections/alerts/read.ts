@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
 import { AlertChannel } from '#contracts/values/alerts.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -62,18 +62,11 @@ export const alertText = (row: AlertRow): string => {
   return appendFields(text, { suspended: arrayText(suspended) });
 };
 
-export const listAlerts = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
-  keysetPage<AlertRow>(
-    db,
-    {
-      sql: PAGE,
-      values: [workspaceId],
-      start: BEFORE_NEWEST,
-      toItem: alertText,
-      cursorOf: (last) => [last.created_at, last.id],
-    },
-    page,
-  );
+export const listAlerts = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<AlertRow>({ sql: PAGE, values });
+  return pageOfRows(rows, page.limit, { toItem: alertText, cursorOf: (last) => [last.created_at, last.id] });
+};
 
 const ONE = `select ${COLUMNS} from alerts.alert where workspace_id = $1 and alert_id = $2`;
 

@@ -4,6 +4,7 @@ import { pageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
 export type BrandRef = { readonly id: string } | { readonly slug: string };
 export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
@@ -58,76 +59,85 @@ const lowered = (text: string): string =>
 
 const likePattern = (text: string): string => lowered(text).replace(/[\\%_]/g, '\\$&');
 
-const ORDERS = {
-  active_ads: { key: 's.active_ads', type: 'bigint', up: false },
-  new_ads_7d: { key: 's.new_ads_7d', type: 'bigint', up: false },
-  name: { key: 'lower(s.name)', type: 'text', up: true },
-} as const;
-
 /** Equals the condition of the order indexes. Every brand with a slug has a summary. */
-const IS_LISTED = 's.is_public and s.slug is not null';
+const IS_LISTED = sql.fragment`s.is_public and s.slug is not null`;
 /** Equals the condition of the indexes over names and countries. */
-const IS_PUBLIC = 'b.is_public and b.slug is not null';
-const BRANDS_FILTER_TABLE = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
+const IS_PUBLIC = sql.fragment`b.is_public and b.slug is not null`;
+
+const filterTable = { from: sql.fragment`brands.brand b`, key: sql.fragment`brand_id` };
+const joins = sql.fragment`join brands.brand p using (brand_id)`;
+
+/** All columns of the key sort in one direction. */
+const sortedBy = (key: string, direction: 'asc' | 'desc') => ({
+  scan: {
+    columns: raw(`s.brand_id, ${key} as place`),
+    from: sql.fragment`brands.brand s`,
+    order: raw(`${key} ${direction}, s.brand_id ${direction}`),
+  },
+  filterTable,
+  show: { columns: sql.fragment`p.summary as item, s.place::text as key, s.brand_id as id`, joins },
+  order: raw(`s.place ${direction}, s.brand_id ${direction}`),
+  sortKey: raw(key),
+  follows: raw(direction === 'asc' ? '>' : '<'),
+});
+const LISTS = {
+  active_ads: sortedBy('s.active_ads', 'desc'),
+  new_ads_7d: sortedBy('s.new_ads_7d', 'desc'),
+  name: sortedBy('lower(s.name)', 'asc'),
+};
 
 const TRIGRAM_CHARACTERS = 3;
 /** The trigram index returns every brand for a shorter text, so the concatenation keeps the planner from using it. */
-const namePart = (q: string): string =>
-  q.length < TRIGRAM_CHARACTERS ? `(lower(b.name) || '')` : 'lower(b.name)';
+const namePart = (q: string): Fragment =>
+  q.length < TRIGRAM_CHARACTERS ? sql.fragment`(lower(b.name) || '')` : sql.fragment`lower(b.name)`;
 
 const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
 
-/** All columns of the key sort in one direction. */
+const beginsWith = (name: Fragment, letter: string): Fragment =>
+  sql.fragment`${name} >= ${letter} and ${name} < ${nextLetter(letter)}`;
+
+const inCategory = (categoryId: string): Fragment =>
+  sql.fragment`b.category_ids @> array[${categoryId}]::uuid[]`;
+
 export const listBrands = async (
   db: ReadDatabase,
   { categoryId, country, letter, q, sort }: BrandFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const { key, type, up } = ORDERS[sort];
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
-  const beginsWith = (name: string, first: string): string =>
-    `${name} >= ${parameter(first)} and ${name} < ${parameter(nextLetter(first))}`;
-  const [afterKey, afterId] = page.after ?? [];
+  const list = LISTS[sort];
   // Each of these filters has an index in the order of one sort, which serves both.
-  const scansCountry = country !== undefined && sort === 'active_ads';
-  const scansLetter = letter !== undefined && sort === 'name';
-  const where = [
+  const scansCountry = sort === 'active_ads';
+  const scansLetter = sort === 'name';
+  const where = sql.and([
     IS_LISTED,
-    ...(scansCountry ? [`s.country = ${parameter(country)}`] : []),
-    ...(scansLetter ? [beginsWith('lower(s.name)', letter)] : []),
-    ...(afterId === undefined
-      ? []
-      : [
-          `(${key}, s.brand_id) ${up ? '>' : '<'} (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`,
-        ]),
-  ];
+    country !== undefined && scansCountry && sql.fragment`s.country = ${country}`,
+    letter !== undefined && scansLetter && beginsWith(list.sortKey, letter),
+    page.after && sql.fragment`(${list.sortKey}, s.brand_id) ${list.follows} (${sql.list(page.after)})`,
+  ]);
   const conditions = [
-    ...(categoryId === undefined ? [] : [`b.category_ids @> array[${parameter(categoryId)}]::uuid[]`]),
-    ...(country === undefined || scansCountry ? [] : [`b.country = ${parameter(country)}`]),
-    ...(letter === undefined || scansLetter ? [] : [beginsWith('lower(b.name)', letter)]),
-    ...(q === undefined ? [] : [`${namePart(q)} like ${parameter(`%${likePattern(q)}%`)}`]),
-  ];
-  const direction = up ? 'asc' : 'desc';
-  const rows = await readAdaptivePage<ListedRow>(
-    db,
-    {
-      scan: {
-        columns: `s.brand_id, ${key} as place`,
-        from: 'brands.brand s',
-        where,
-        order: `${key} ${direction}, s.brand_id ${direction}`,
-      },
-      show: (of) =>
-        `select p.summary as item, s.place::text as key, s.brand_id as id from ${of} s join brands.brand p using (brand_id)`,
-      filterTable: BRANDS_FILTER_TABLE,
-      conditions: conditions.length === 0 ? [] : [IS_PUBLIC, ...conditions],
-      order: `s.place ${direction}, s.brand_id ${direction}`,
-      values,
-    },
-    page,
-  );
+    categoryId !== undefined && inCategory(categoryId),
+    country !== undefined && !scansCountry && sql.fragment`b.country = ${country}`,
+    letter !== undefined && !scansLetter && beginsWith(sql.fragment`lower(b.name)`, letter),
+    q !== undefined && sql.fragment`${namePart(q)} like ${`%${likePattern(q)}%`}`,
+  ].filter((one) => one !== false);
+  const filter = { where, conditions: conditions.length === 0 ? [] : [IS_PUBLIC, ...conditions] };
+  const rows = await readAdaptivePage<ListedRow>(db, list, filter, page);
   return pageOf(rows, page.limit);
+};
+
+const SITEMAP = {
+  scan: {
+    columns: sql.fragment`s.brand_id`,
+    from: sql.fragment`brands.brand s`,
+    order: sql.fragment`s.brand_id`,
+  },
+  filterTable,
+  show: {
+    columns: raw(`p.slug, ${isoTimeSql('coalesce(p.updated_at, p.as_of)')} as updated_at,
+      s.brand_id as id, '' as key`),
+    joins,
+  },
+  order: sql.fragment`s.brand_id`,
 };
 
 export const listBrandSitemap = async (
@@ -136,25 +146,12 @@ export const listBrandSitemap = async (
   page: PageRequest,
 ): Promise<Page> => {
   const [, afterId = SMALLEST_UUID] = page.after ?? [];
-  const values = [afterId, ...(categoryId === undefined ? [] : [categoryId])];
-  const rows = await readAdaptivePage<{ slug: string; updated_at: string; id: string; key: string }>(
-    db,
-    {
-      scan: {
-        columns: 's.brand_id',
-        from: 'brands.brand s',
-        where: ['s.indexable', IS_LISTED, 's.brand_id > $2::uuid'],
-        order: 's.brand_id',
-      },
-      show: (of) => `select p.slug, ${isoTimeSql('coalesce(p.updated_at, p.as_of)')} as updated_at,
-        s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
-      filterTable: BRANDS_FILTER_TABLE,
-      conditions: categoryId === undefined ? [] : [IS_PUBLIC, 'b.category_ids @> array[$3]::uuid[]'],
-      order: 's.brand_id',
-      values,
-    },
-    page,
-  );
+  const filter = {
+    where: sql.fragment`s.indexable and ${IS_LISTED} and s.brand_id > ${afterId}::uuid`,
+    conditions: categoryId === undefined ? [] : [IS_PUBLIC, inCategory(categoryId)],
+  };
+  type Row = { slug: string; updated_at: string; id: string; key: string };
+  const rows = await readAdaptivePage<Row>(db, SITEMAP, filter, page);
   return pageOf(
     rows.map(({ slug, updated_at, id }) => ({
       item: `{"slug":${JSON.stringify(slug)},"url":"${BASE_URL_MARK}/v1/brands/${slug}","updated_at":"${updated_at}"}`,

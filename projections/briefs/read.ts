@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
@@ -14,18 +14,14 @@ const PAGE = `
   where b.workspace_id = $1 and (b.from_date, b.brief_id) < ($2, $3::uuid)
   order by b.from_date desc, b.brief_id desc limit $4`;
 
-export const listBriefs = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
-  keysetPage<{ item: string; from_date: string; brief_id: string }>(
-    db,
-    {
-      sql: PAGE,
-      values: [workspaceId],
-      start: BEFORE_NEWEST,
-      toItem: ({ item }) => item,
-      cursorOf: (last) => [last.from_date, last.brief_id],
-    },
-    page,
-  );
+export const listBriefs = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<{ item: string; from_date: string; brief_id: string }>({ sql: PAGE, values });
+  return pageOfRows(rows, page.limit, {
+    toItem: ({ item }) => item,
+    cursorOf: (last) => [last.from_date, last.brief_id],
+  });
+};
 
 const SUMMARY = `
   select ${OPEN_SUMMARY} || '}' as item from briefs.brief b where b.workspace_id = $1 and b.brief_id = $2`;

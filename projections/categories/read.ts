@@ -1,8 +1,9 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { cutPage, readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { cutPage, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from '../sql/json-text.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 
 /** A category has one level; the indexes of the other two levels have no rows for it. */
 const AS_OF = `(
@@ -29,23 +30,19 @@ const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":
   || ',"monthly_visits":' || case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end
   || '},"as_of":' || ${quoted(isoTimeSql('n.as_of'))} || '}'`;
 
-const itemsOf = (keys: string, order: string): string => `
-  select c.category_id as id, c.sort_name as key, ${isoTimeSql('n.as_of')} as as_of, ${ITEM} as item
-  from (${keys}) c
-  left join categories.category p on p.category_id = c.parent_id
-  cross join lateral (select ${AS_OF} as as_of) n
-  ${order}`;
+const COLUMNS = `c.category_id as id, c.sort_name as key, ${isoTimeSql('n.as_of')} as as_of, ${ITEM} as item`;
+const JOINS = `left join categories.category p on p.category_id = c.parent_id
+  cross join lateral (select ${AS_OF} as as_of) n`;
 
-const IS_NAMED = 'c.slug is not null';
-
-const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
+const ONE = `
+  select ${COLUMNS} from categories.category c ${JOINS} where c.category_id = $1 and c.slug is not null`;
 
 const SUMS = `
   select ${isoTimeSql('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
     case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,
     '{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name)) || '}' as category
   from categories.category c cross join lateral (select ${AS_OF} as as_of) n
-  where c.category_id = $1 and ${IS_NAMED}`;
+  where c.category_id = $1 and c.slug is not null`;
 
 export type CategorySums = {
   readonly as_of: string | null;
@@ -78,26 +75,6 @@ export const findCategory = async (db: ReadDatabase, categoryId: string): Promis
 /** Without a filter: top level. `slug` without `parentId`: any level. */
 export type CategoryFilter = { readonly parentId?: string; readonly slug?: string };
 
-const pageOf = (filter: string, values: number): string =>
-  itemsOf(
-    `select * from categories.category c
-     where ${filter} and ${IS_NAMED} and (c.sort_name, c.category_id) > ($${values + 1}, $${values + 2}::uuid)
-     order by c.sort_name, c.category_id limit $${values + 3}`,
-    'order by c.sort_name, c.category_id',
-  );
-const TOP_LEVEL = pageOf('c.parent_id is null', 0);
-const CHILDREN = pageOf('c.parent_id = $1', 1);
-const WITH_SLUG = pageOf('c.slug = $1', 1);
-const CHILDREN_WITH_SLUG = pageOf('c.parent_id = $1 and c.slug = $2', 2);
-
-const statementOf = ({ parentId, slug }: CategoryFilter): { sql: string; values: readonly string[] } => {
-  if (parentId !== undefined && slug !== undefined)
-    return { sql: CHILDREN_WITH_SLUG, values: [parentId, slug] };
-  if (parentId !== undefined) return { sql: CHILDREN, values: [parentId] };
-  if (slug !== undefined) return { sql: WITH_SLUG, values: [slug] };
-  return { sql: TOP_LEVEL, values: [] };
-};
-
 /** Start cursor: sorts before every row, so the first page needs no special case. */
 const BEFORE_FIRST = ['', SMALLEST_UUID] as const;
 
@@ -114,11 +91,24 @@ const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
 
 export const listCategories = async (
   db: ReadDatabase,
-  filter: CategoryFilter,
+  { parentId, slug }: CategoryFilter,
   page: PageRequest,
 ): Promise<CategoryPage> => {
-  const query = { ...statementOf(filter), start: BEFORE_FIRST };
-  return pageFrom(await readKeysetRows<Row>(db, query, page), page.limit);
+  const where = sql.and([
+    sql.fragment`c.slug is not null`,
+    parentId !== undefined && sql.fragment`c.parent_id = ${parentId}`,
+    slug !== undefined && sql.fragment`c.slug = ${slug}`,
+    parentId === undefined && slug === undefined && sql.fragment`c.parent_id is null`,
+    sql.fragment`(c.sort_name, c.category_id) > (${sql.list(page.after ?? BEFORE_FIRST)})`,
+  ]);
+  const rows = await db.query<Row>(sql.unsafe`
+    select ${raw(COLUMNS)}
+    from (
+      select * from categories.category c where ${where}
+      order by c.sort_name, c.category_id limit ${page.limit + 1}
+    ) c ${raw(JOINS)}
+    order by c.sort_name, c.category_id`);
+  return pageFrom(rows, page.limit);
 };
 
 const SITEMAP = `

@@ -8,6 +8,7 @@ import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 import { countedTogether } from './pictures.ts';
 
 const BRANDS_OF_RECORD_MAX = 20;
@@ -78,37 +79,52 @@ export type RecordFilter = {
   readonly shown?: string;
 };
 
+const within = (column: Fragment, { min, max }: Range = {}): readonly Fragment[] =>
+  [
+    min !== undefined && sql.fragment`${column} >= ${min}`,
+    max !== undefined && sql.fragment`${column} <= ${max}`,
+  ].filter((one) => one !== false);
+
+const fileConditions = ({ facets, ranges, said, shown }: RecordFilter): readonly Fragment[] =>
+  [
+    facets.length > 0 && sql.fragment`f.facets @> ${sql.array(facets, 'text')}`,
+    said !== undefined && sql.fragment`f.said @@ websearch_to_tsquery('simple', ${said})`,
+    shown !== undefined && sql.fragment`f.shown @@ websearch_to_tsquery('simple', ${shown})`,
+    ...FILE_NUMBERS.flatMap((name) => within(raw(`f.${name}`), ranges[name])),
+  ].filter((one) => one !== false);
+
+const recordsIn = (table: string) => ({
+  scan: {
+    columns: sql.fragment`s.creative_key, s.active_ads as place`,
+    from: raw(`creatives.${table} s`),
+    order: sql.fragment`s.active_ads desc, s.creative_key desc`,
+  },
+  filterTable: { from: sql.fragment`creatives.file f`, key: sql.fragment`creative_key` },
+  show: {
+    columns: raw(`${COLUMNS}, s.place::text as key`),
+    joins: sql.fragment`
+      join creatives.file_count n using (creative_key) join creatives.file f using (creative_key)`,
+  },
+  order: sql.fragment`s.place desc, s.creative_key desc`,
+});
+const ALL_RECORDS = recordsIn('file_count');
+const RECORDS_OF_BRANDS = recordsIn('file_scope');
+
 export const searchRecords = async (
   db: ReadDatabase,
   filter: RecordFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const { brandId } = filter;
-  const ofBrand = brandId === undefined ? [] : [`s.scope_id = ${parameter(brandId)}`];
-  const [afterAds, afterKey] = page.after ?? [];
-  const after =
-    afterKey === undefined
-      ? []
-      : [`(s.active_ads, s.creative_key) < (${parameter(afterAds)}::bigint, ${parameter(afterKey)})`];
-  const conditions = fileConditions(filter, parameter);
+  const where = sql.and([
+    brandId !== undefined && sql.fragment`s.scope_id = ${brandId}`,
+    ...within(sql.fragment`s.active_ads`, filter.ranges.active_ads),
+    page.after && sql.fragment`(s.active_ads, s.creative_key) < (${sql.list(page.after)})`,
+  ]);
   const rows = await readAdaptivePage<RecordRow & { readonly key: string }>(
     db,
-    {
-      scan: {
-        columns: 's.creative_key, s.active_ads as place',
-        from: brandId === undefined ? 'creatives.file_count s' : 'creatives.file_scope s',
-        where: ['true', ...ofBrand, ...within('s.active_ads', filter.ranges.active_ads, parameter), ...after],
-        order: 's.active_ads desc, s.creative_key desc',
-      },
-      show: (of) => `select ${COLUMNS}, s.place::text as key
-        from ${of} s join creatives.file_count n using (creative_key) join creatives.file f using (creative_key)`,
-      filterTable: { table: 'creatives.file', alias: 'f', key: 'creative_key' },
-      conditions,
-      order: 's.place desc, s.creative_key desc',
-      values,
-    },
+    brandId === undefined ? ALL_RECORDS : RECORDS_OF_BRANDS,
+    { where, conditions: fileConditions(filter) },
     page,
   );
   return pageOfRows(rows, page.limit, {
@@ -116,23 +132,6 @@ export const searchRecords = async (
     cursorOf: (last) => [Number(last.key), last.creative_key],
   });
 };
-
-type AddParameter = (value: unknown) => string;
-
-const within = (column: string, range: Range | undefined, parameter: AddParameter): readonly string[] => [
-  ...(range?.min === undefined ? [] : [`${column} >= ${parameter(range.min)}`]),
-  ...(range?.max === undefined ? [] : [`${column} <= ${parameter(range.max)}`]),
-];
-
-const fileConditions = (
-  { facets, ranges, said, shown }: RecordFilter,
-  parameter: AddParameter,
-): readonly string[] => [
-  ...(facets.length === 0 ? [] : [`f.facets @> ${parameter(facets)}::text[]`]),
-  ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${parameter(said)})`]),
-  ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${parameter(shown)})`]),
-  ...FILE_NUMBERS.flatMap((name) => within(`f.${name}`, ranges[name], parameter)),
-];
 
 /** Two keys suffice to tell that a prefix is not unique. */
 export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {

@@ -3,6 +3,7 @@ import { thumbUrlOf, unescapeStoredMedia } from '#contracts/values/media/stored-
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { creativeIdOf } from '#contracts/values/media/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /** Maximum files returned for one ad. No ad made by a person has more. */
@@ -14,15 +15,14 @@ export const listCreatives = async (
   of: { readonly adId: string } | { readonly brandId: string },
   page: PageRequest,
 ): Promise<Page> => {
-  const values: unknown[] = [page.limit + 1, 'adId' in of ? of.adId : of.brandId];
-  const after = page.after === null ? '' : 'and (c.listed_on, c.creative_id) < ($3::date, $4::uuid)';
-  const rows = await db.query<CreativeRow>({
-    sql: `
-      select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM}
-      where ${'adId' in of ? 'c.ad_id' : 'c.brand_id'} = $2 and c.stored ${after}
-      order by c.listed_on desc, c.creative_id desc limit $1`,
-    values: [...values, ...(page.after ?? [])],
-  });
+  const where = sql.and([
+    'adId' in of ? sql.fragment`c.ad_id = ${of.adId}` : sql.fragment`c.brand_id = ${of.brandId}`,
+    sql.fragment`c.stored`,
+    page.after && sql.fragment`(c.listed_on, c.creative_id) < (${sql.list(page.after)})`,
+  ]);
+  const rows = await db.query<CreativeRow>(sql.unsafe`
+    select ${raw(CREATIVE_COLUMNS)} from ${raw(CREATIVE_FROM)} where ${where}
+    order by c.listed_on desc, c.creative_id desc limit ${page.limit + 1}`);
   return pageOfRows(rows, page.limit, {
     toItem: creativeText,
     cursorOf: (last) => [last.listed_on, last.creative_id],

@@ -1,7 +1,8 @@
-import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
 import type { SubjectType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 
 type Row = {
   readonly id: string;
@@ -19,43 +20,32 @@ export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subj
 const COLUMNS =
   'n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at';
 
-// Omits notes on collections that the member may not see, since a note reveals that its collection exists.
-const pageOf = (filter: string): string => `
-  select ${COLUMNS}
-  from notes.note n
-  where n.workspace_id = $1 and (n.updated_at, n.note_id) < ($3, $4::uuid) ${filter}
-    and (n.subject_type <> 'collection' or exists (
-      select from collections.collection c
-      where c.workspace_id = n.workspace_id and ${seenBy('c', 2)}
-        and c.collection_id = case when n.subject_type = 'collection' then n.subject_key::uuid end
-    ))
-  order by n.updated_at desc, n.note_id desc limit $5`;
-
-const ALL = pageOf('');
-const ON_TYPE = pageOf('and n.subject_type = $6');
-const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
-
-export const listNotes = (
+export const listNotes = async (
   db: ReadDatabase,
   workspaceId: string,
   memberId: string,
   { subject_type, subject_key }: SubjectFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const filters = [subject_type, subject_key].filter((value) => value !== undefined);
-  const sql = [ALL, ON_TYPE, ON_SUBJECT][filters.length] as string;
-  return keysetPage<Row>(
-    db,
-    {
-      sql,
-      values: [workspaceId, memberId],
-      start: BEFORE_NEWEST,
-      filters,
-      toItem: (row) => JSON.stringify(row),
-      cursorOf: (last) => [last.updated_at, last.id],
-    },
-    page,
-  );
+  const where = sql.and([
+    sql.fragment`n.workspace_id = ${workspaceId}`,
+    sql.fragment`(n.updated_at, n.note_id) < (${sql.list(page.after ?? BEFORE_NEWEST)})`,
+    subject_type !== undefined && sql.fragment`n.subject_type = ${subject_type}`,
+    subject_key !== undefined && sql.fragment`n.subject_key = ${subject_key}`,
+    // Omits notes on collections that the member may not see, since a note reveals that its collection exists.
+    sql.fragment`(n.subject_type <> 'collection' or exists (
+      select from collections.collection c
+      where c.workspace_id = n.workspace_id and ${seenBy('c', memberId)}
+        and c.collection_id = case when n.subject_type = 'collection' then n.subject_key::uuid end
+    ))`,
+  ]);
+  const rows = await db.query<Row>(sql.unsafe`
+    select ${raw(COLUMNS)} from notes.note n where ${where}
+    order by n.updated_at desc, n.note_id desc limit ${page.limit + 1}`);
+  return pageOfRows(rows, page.limit, {
+    toItem: (row) => JSON.stringify(row),
+    cursorOf: (last) => [last.updated_at, last.id],
+  });
 };
 
 const ONE = `select ${COLUMNS} from notes.note n where n.workspace_id = $1 and n.note_id = $2`;

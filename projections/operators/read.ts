@@ -5,6 +5,7 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
@@ -27,21 +28,18 @@ const NEWEST = `(select ${isoTimeSql('max(observed_at)')} from operators.operato
 export const readNewestOperator = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;
 
-const list = (after: boolean): string => `
-  select (o.domains + o.pages)::text as size, o.operator_id,
-    '{' || ${SUMMARY} || ',"public_brands":' || o.public_brands || '}' as item
-  from (
-    select * from operators.operator o
-    where (o.domains > 1 or o.pages > 1) and o.name is not null
-      ${after ? 'and (o.domains + o.pages, o.operator_id) < ($2::bigint, $3::uuid)' : ''}
-    order by o.domains + o.pages desc, o.operator_id desc limit $1
-  ) o order by o.domains + o.pages desc, o.operator_id desc`;
-
 export const listOperators = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
-  const rows = await db.query<{ item: string; size: string; operator_id: string }>({
-    sql: list(page.after !== null),
-    values: [page.limit + 1, ...(page.after ?? [])],
-  });
+  const where = sql.and([
+    sql.fragment`(o.domains > 1 or o.pages > 1) and o.name is not null`,
+    page.after && sql.fragment`(o.domains + o.pages, o.operator_id) < (${sql.list(page.after)})`,
+  ]);
+  const rows = await db.query<{ item: string; size: string; operator_id: string }>(sql.unsafe`
+    select (o.domains + o.pages)::text as size, o.operator_id,
+      '{' || ${raw(SUMMARY)} || ',"public_brands":' || o.public_brands || '}' as item
+    from (
+      select * from operators.operator o
+      where ${where} order by o.domains + o.pages desc, o.operator_id desc limit ${page.limit + 1}
+    ) o order by o.domains + o.pages desc, o.operator_id desc`);
   return pageOfRows(rows, page.limit, {
     toItem: ({ item }) => item,
     cursorOf: (last) => [last.size, last.operator_id],

@@ -5,6 +5,7 @@ import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
 const BRANDS_OF_PAGE_MAX = 20;
@@ -62,14 +63,24 @@ export type PageFilter = {
   readonly sort: PageSort;
 };
 
-const ORDERS = {
-  newest: {
-    column: 's.first_seen_at',
-    type: 'timestamptz',
-    text: isoTimeMicrosSql('s.place'),
+const sortedBy = (column: string, text: string) => ({
+  scan: {
+    columns: raw(`s.landing_page_id, ${column} as place`),
+    from: sql.fragment`pages.page_scope s`,
+    order: raw(`${column} desc, s.landing_page_id desc`),
   },
-  popular: { column: 's.total_ads', type: 'bigint', text: 's.place::text' },
-} as const;
+  filterTable: { from: sql.fragment`pages.address w`, key: sql.fragment`landing_page_id` },
+  show: {
+    columns: raw(`${COLUMNS}, ${text} as key`),
+    joins: sql.fragment`join pages.page p using (landing_page_id) left join pages.brand b on b.brand_id = p.owner_id`,
+  },
+  order: sql.fragment`s.place desc, s.landing_page_id desc`,
+  sortKey: raw(column),
+});
+const LISTS = {
+  newest: sortedBy('s.first_seen_at', isoTimeMicrosSql('s.place')),
+  popular: sortedBy('s.total_ads', 's.place::text'),
+};
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -79,43 +90,20 @@ export const listPages = async (
   { brandId, categoryId, pageType, urlPart, sort }: PageFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const { column, type, text } = ORDERS[sort];
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
-  const scope = parameter(brandId ?? categoryId ?? OWN_HOSTS_SCOPE);
-  const [afterKey, afterId] = page.after ?? [];
-  const where = [
-    `s.scope_id = ${scope}`,
-    ...(pageType === undefined ? [] : [`s.page_type = ${parameter(pageType)}`]),
-    ...(afterId === undefined
-      ? []
-      : [`(${column}, s.landing_page_id) < (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`]),
-    ...(brandId === undefined || categoryId === undefined
-      ? []
-      : [
-          // Looks up each landing page of the brand, because its category may have a hundred times as many.
-          `exists (
-            select from pages.page_scope c where c.landing_page_id = s.landing_page_id and c.scope_id = ${parameter(categoryId)} offset 0)`,
-        ]),
-  ];
-  const rows = await readAdaptivePage<PageRow & { readonly key: string }>(
-    db,
-    {
-      scan: {
-        columns: `s.landing_page_id, ${column} as place`,
-        from: 'pages.page_scope s',
-        where,
-        order: `${column} desc, s.landing_page_id desc`,
-      },
-      show: (of) => `select ${COLUMNS}, ${text} as key
-        from ${of} s join pages.page p using (landing_page_id) left join pages.brand b on b.brand_id = p.owner_id`,
-      filterTable: { table: 'pages.address', alias: 'w', key: 'landing_page_id' },
-      conditions: urlPart === undefined ? [] : [`w.page_url ilike ${parameter(likePattern(urlPart))}`],
-      order: 's.place desc, s.landing_page_id desc',
-      values,
-    },
-    page,
-  );
+  const list = LISTS[sort];
+  const where = sql.and([
+    sql.fragment`s.scope_id = ${brandId ?? categoryId ?? OWN_HOSTS_SCOPE}`,
+    pageType !== undefined && sql.fragment`s.page_type = ${pageType}`,
+    page.after && sql.fragment`(${list.sortKey}, s.landing_page_id) < (${sql.list(page.after)})`,
+    // Looks up each landing page of the brand, because its category may have a hundred times as many.
+    brandId !== undefined &&
+      categoryId !== undefined &&
+      sql.fragment`exists (
+        select from pages.page_scope c where c.landing_page_id = s.landing_page_id and c.scope_id = ${categoryId} offset 0)`,
+  ]);
+  const conditions = urlPart === undefined ? [] : [sql.fragment`w.page_url ilike ${likePattern(urlPart)}`];
+  type Row = PageRow & { readonly key: string };
+  const rows = await readAdaptivePage<Row>(db, list, { where, conditions }, page);
   return pageOfRows(rows, page.limit, {
     toItem: summaryOf,
     cursorOf: (last) => [last.key, last.landing_page_id],

@@ -1,7 +1,7 @@
 import type { ReadDatabase, PageRequest } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { joinObjects } from '#contracts/values/json-text.ts';
-import { cutPage, LARGEST_TEXT, readKeysetRows } from '../sql/keyset-page.ts';
+import { cutPage, LARGEST_TEXT } from '../sql/keyset-page.ts';
 
 export type ApiKeyRow = {
   readonly key_id: string;
@@ -44,8 +44,8 @@ export const apiKeyText = (
 };
 
 export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: PageRequest) => {
-  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
-  const found = await readKeysetRows<ApiKeyRow>(db, query, page);
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const found = await db.query<ApiKeyRow>({ sql: PAGE, values });
   return cutPage(found, page.limit, (last) => [last.issued_at, last.key_id] as const);
 };
 

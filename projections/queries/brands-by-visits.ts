@@ -2,46 +2,13 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
-/**
- * `keys` finds the brands along an index, in page order. `own` is the JSON of an item after rank and brand. `$1` and
- * `$2` are the cursor, `$3` the rank before the page, `$4` the row limit.
- */
-const ranked = (keys: string, own: string): string => `
-  select k.monthly_visits, k.brand_id, ${isoTimeSql('s.observed_at')} as as_of,
-    '{"rank":' || ($3::bigint + row_number() over (order by k.monthly_visits desc, k.brand_id desc))
-      || ',"brand":' || b.summary || ',"monthly_visits":' || k.monthly_visits
-      || ',"estimated_for":"' || s.monthly_visits_on || '",' || ${own} || '}' as item
-  from (${keys}) k
-  join traffic.site s using (brand_id)
-  left join brands.brand b using (brand_id)
-  order by k.monthly_visits desc, k.brand_id desc`;
-
-const AFTER = `(monthly_visits, brand_id) < ($1::bigint, $2::uuid)
-  order by monthly_visits desc, brand_id desc limit $4`;
-
-const ofCountry = (column: string | null): string => `
-  select monthly_visits, brand_id from traffic.site
-  where is_public and monthly_visits is not null and top_country = $5
-    ${column === null ? '' : `and ${column} = $6`} and ${AFTER}`;
-
-const RANKING_ITEM = `'"country":"' || s.top_country || '","country_share":' || s.top_country_share
+const AS_OF = raw(isoTimeSql('s.observed_at'));
+const RANKING_ITEM = raw(`'"country":"' || s.top_country || '","country_share":' || s.top_country_share
   || ',"global_ranking":' || coalesce(s.global_ranking::text, 'null')
   || ',"category_ranking":' || coalesce(s.category_ranking::text, 'null')
-  || ',"provider_category":' || coalesce(to_json(s.provider_category)::text, 'null')`;
-
-const OF_COUNTRY = ranked(ofCountry(null), RANKING_ITEM);
-// A category is on one level; the indexes of the other two have no rows for it and cost one lookup each.
-const OF_CATEGORY = ranked(
-  `select * from (
-    (${ofCountry('top_id')}) union all (${ofCountry('mid_id')}) union all (${ofCountry('leaf_id')})
-  ) level order by monthly_visits desc, brand_id desc limit $4`,
-  RANKING_ITEM,
-);
-const OF_SEGMENT = ranked(
-  `select monthly_visits, brand_id from traffic.audience where segment = $5 and ${AFTER}`,
-  `'"demographics":' || s.demographics`,
-);
+  || ',"provider_category":' || coalesce(to_json(s.provider_category)::text, 'null')`);
 
 /** Start cursor: sorts before the brand with most visits. */
 const BEFORE_MOST_VISITED = [LARGEST_BIGINT, LARGEST_UUID, 0] as const;
@@ -56,22 +23,36 @@ type Row = {
 
 export type PageByVisits = Page & { readonly asOf: readonly string[] };
 
+/** Keys of a page, in the order of an index. */
+const listKeys = (from: Fragment, where: Fragment, { after, limit }: PageRequest): Fragment => sql.fragment`
+  select monthly_visits, brand_id from ${from}
+  where ${where} and (monthly_visits, brand_id) < (${sql.list((after ?? BEFORE_MOST_VISITED).slice(0, 2))})
+  order by monthly_visits desc, brand_id desc limit ${limit + 1}`;
+
+/** `own` is the JSON of an item after rank and brand. */
 const readPage = async (
   db: ReadDatabase,
-  sql: string,
-  filter: readonly string[],
-  page: PageRequest,
+  keys: Fragment,
+  own: Fragment,
+  { after, limit }: PageRequest,
 ): Promise<PageByVisits> => {
-  const [visits, brandId, rank = 0] = page.after ?? BEFORE_MOST_VISITED;
-  const values = [visits, brandId, rank, page.limit + 1, ...filter];
-  const found = await db.query<Row>({ sql, values });
-  const { rows, next } = cutPage(found, page.limit, (last) => [
+  const [, , rank = 0] = after ?? BEFORE_MOST_VISITED;
+  const found = await db.query<Row>(sql.unsafe`
+    select k.monthly_visits, k.brand_id, ${AS_OF} as as_of,
+      '{"rank":' || (${rank}::bigint + row_number() over (order by k.monthly_visits desc, k.brand_id desc))
+        || ',"brand":' || b.summary || ',"monthly_visits":' || k.monthly_visits
+        || ',"estimated_for":"' || s.monthly_visits_on || '",' || ${own} || '}' as item
+    from (${keys}) k
+    join traffic.site s using (brand_id)
+    left join brands.brand b using (brand_id)
+    order by k.monthly_visits desc, k.brand_id desc`);
+  const { rows, next } = cutPage(found, limit, (last) => [
     last.monthly_visits,
     last.brand_id,
-    Number(rank) + page.limit,
+    Number(rank) + limit,
   ]);
   return {
-    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
+    items: rows.flatMap(({ item }) => item ?? []),
     next,
     asOf: rows.map((row) => row.as_of),
   };
@@ -80,15 +61,27 @@ const readPage = async (
 /** The country is that of most traffic. The category may be of any level. */
 export const listBrandsOfCountry = (
   db: ReadDatabase,
-  filter: { readonly country: string; readonly categoryId?: string },
+  { country, categoryId }: { readonly country: string; readonly categoryId?: string },
   page: PageRequest,
-): Promise<PageByVisits> =>
-  filter.categoryId === undefined
-    ? readPage(db, OF_COUNTRY, [filter.country], page)
-    : readPage(db, OF_CATEGORY, [filter.country, filter.categoryId], page);
+): Promise<PageByVisits> => {
+  const ofCountry = sql.fragment`is_public and monthly_visits is not null and top_country = ${country}`;
+  const keysWhere = (where: Fragment) => listKeys(sql.fragment`traffic.site`, where, page);
+  if (categoryId === undefined) return readPage(db, keysWhere(ofCountry), RANKING_ITEM, page);
+  // A category is on one level; the indexes of the other two have no rows for it and cost one lookup each.
+  const keys = sql.fragment`
+    select * from (
+      (${keysWhere(sql.fragment`${ofCountry} and top_id = ${categoryId}`)})
+      union all (${keysWhere(sql.fragment`${ofCountry} and mid_id = ${categoryId}`)})
+      union all (${keysWhere(sql.fragment`${ofCountry} and leaf_id = ${categoryId}`)})
+    ) level order by monthly_visits desc, brand_id desc limit ${page.limit + 1}`;
+  return readPage(db, keys, RANKING_ITEM, page);
+};
 
 export const listBrandsOfSegment = (
   db: ReadDatabase,
   segment: AudienceSegment,
   page: PageRequest,
-): Promise<PageByVisits> => readPage(db, OF_SEGMENT, [segment], page);
+): Promise<PageByVisits> => {
+  const keys = listKeys(sql.fragment`traffic.audience`, sql.fragment`segment = ${segment}`, page);
+  return readPage(db, keys, sql.fragment`'"demographics":' || s.demographics`, page);
+};

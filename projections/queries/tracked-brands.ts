@@ -1,6 +1,6 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { BEFORE_NEWEST, cutPage, readKeysetRows } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, cutPage } from '../sql/keyset-page.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
@@ -34,11 +34,8 @@ export const listTrackedBrands = async (
   workspaceId: string,
   page: PageRequest,
 ): Promise<TrackedPage> => {
-  const found = await readKeysetRows<Row>(
-    db,
-    { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST },
-    page,
-  );
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const found = await db.query<Row>({ sql: PAGE, values });
   const { rows, next } = cutPage(found, page.limit, (last) => [last.tracked_at, last.brand_id]);
   return {
     items: rows.flatMap(({ item }) => item ?? []),

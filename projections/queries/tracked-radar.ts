@@ -2,12 +2,13 @@ import { SMALLEST_UUID } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   allOfTrackedBrands,
-  newestPerBrand,
   newestOfTrackedBrands,
+  newestPerBrand,
+  scannedAtOfTracked,
   tracksFewBrands,
 } from '../sql/newest-first-page.ts';
-import { createParameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
-import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
+import { RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import { sql } from '../sql/sql-tag.ts';
 
 /** The last days up to each brand's last scan, or rows from `since` until before `until`, ISO timestamps. */
 export type TrackedWindow =
@@ -33,32 +34,34 @@ export const listTrackedRadar = async (
   { workspaceId, window, types, brandId }: TrackedRadarFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
-  const { values, parameter } = createParameters();
-  const workspace = parameter(workspaceId);
-  const brand = brandId === undefined ? null : parameter(brandId);
   // The smallest id starts the page strictly before `until`.
   const until = 'days' in window ? undefined : window.until;
-  const after = page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]);
   const newestFilter = {
     ...RADAR_TABLE,
-    since: 'days' in window ? { days: parameter(window.days) } : { time: parameter(window.since) },
-    limit: parameter(page.limit + 1),
-    kinds: types === undefined ? null : parameter(types),
-    after: after === null ? null : ([parameter(after[0]), parameter(after[1])] as const),
+    window,
+    limit: page.limit + 1,
+    kinds: types,
+    after: page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]),
   };
-  const one = `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = ${brand}) b`;
   const keys =
-    brand === null ? newestOfTrackedBrands(newestFilter, workspace) : newestPerBrand(newestFilter, one);
-  const sql = `
-    with few as materialized (${brand === null ? tracksFewBrands(workspace) : 'select true as so'})
+    brandId === undefined
+      ? newestOfTrackedBrands(newestFilter, workspaceId)
+      : newestPerBrand(
+          newestFilter,
+          sql.fragment`(select brand_id from tracking.tracked_brand
+            where workspace_id = ${workspaceId} and brand_id = ${brandId}) b`,
+        );
+  const few = brandId === undefined ? tracksFewBrands(workspaceId) : sql.fragment`select true as so`;
+  const rows = await db.query<Row>(sql.unsafe`
+    with few as materialized (${few})
     select a.as_of, few.so as few, i.item, i.observed_at, i.id
-    from (${scannedAtOfTracked(RADAR_TABLE.scans, workspace, brand)}) a cross join few left join (${radarItems(keys)}) i on true
-    order by i.observed_at desc, i.id desc`;
-  const rows = await db.query<Row>({ sql, values });
+    from (${scannedAtOfTracked(RADAR_TABLE.scans, workspaceId, brandId)}) a cross join few
+    left join (${radarItems(keys)}) i on true
+    order by i.observed_at desc, i.id desc`);
   const met = rows.filter((row): row is Row & RadarRow => row.item !== null);
   const found =
     rows[0]?.few === false && met.length <= page.limit
-      ? await db.query<RadarRow>({ sql: radarItems(allOfTrackedBrands(newestFilter, workspace)), values })
+      ? await db.query<RadarRow>(radarItems(allOfTrackedBrands(newestFilter, workspaceId)))
       : met;
   return { page: radarPage(found, page.limit), asOf: rows[0]?.as_of ?? null };
 };

@@ -3,13 +3,23 @@ import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { allOfTrackedBrands, newestOfTrackedBrands, tracksFewBrands } from '../sql/newest-first-page.ts';
-import { createParameters } from '../sql/radar-json.ts';
+import {
+  allOfTrackedBrands,
+  newestOfTrackedBrands,
+  scannedAtOfTracked,
+  tracksFewBrands,
+} from '../sql/newest-first-page.ts';
 import { SIGNAL_COLUMNS, type SignalRow, signalText } from '../sql/signal-json.ts';
 import type { TrackedWindow } from './tracked-radar.ts';
-import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
-const SCANS = 'signals.applied_scan';
+const SIGNAL_TABLE = {
+  table: sql.fragment`signals.signal`,
+  kind: sql.fragment`kind`,
+  scans: sql.fragment`signals.applied_scan`,
+  // Shops and page links are observed apart from library scans, so a signal may be newer.
+  ofScansOnly: false,
+} as const;
 
 export type TrackedSignalsFilter = {
   readonly workspaceId: string;
@@ -25,9 +35,11 @@ type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | {
 const latest = (one: string | null, other: string | null): string | null =>
   one !== null && other !== null && other > one ? other : (one ?? other);
 
-const shownOf = (keys: string): string => `
-  select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
-    ${isoTimeMicrosSql('s.observed_at')} as sorted_by
+const COLUMNS = raw(`${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at,
+  ${BRAND_REFERENCE_SQL} as brand, ${isoTimeMicrosSql('s.observed_at')} as sorted_by`);
+
+const shownSignals = (keys: Fragment) => sql.fragment`
+  select ${COLUMNS}
   from (${keys}) k join signals.signal s using (id) join signals.brand b on b.brand_id = s.brand_id
   order by k.observed_at desc, k.id desc`;
 
@@ -37,29 +49,17 @@ export const listTrackedSignals = async (
   { workspaceId, window, kinds }: TrackedSignalsFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
-  const { values, parameter } = createParameters();
-  const workspace = parameter(workspaceId);
-  const newestFilter = {
-    table: 'signals.signal',
-    kind: 'kind',
-    scans: SCANS,
-    ofScansOnly: false,
-    since: 'days' in window ? { days: parameter(window.days) } : { time: parameter(window.since) },
-    limit: parameter(page.limit + 1),
-    kinds: kinds === undefined ? null : parameter(kinds),
-    after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
-  };
-  // Shops and page links are observed apart from library scans, so a signal may be newer.
-  const sql = `
-    with few as materialized (${tracksFewBrands(workspace)})
+  const newestFilter = { ...SIGNAL_TABLE, window, kinds, limit: page.limit + 1, after: page.after };
+  const rows = await db.query<Row>(sql.unsafe`
+    with few as materialized (${tracksFewBrands(workspaceId)})
     select a.as_of, few.so as few, s.*
-    from (${scannedAtOfTracked(SCANS, workspace, null)}) a cross join few
-    left join (${shownOf(newestOfTrackedBrands(newestFilter, workspace))}) s on true order by s.sorted_by desc, s.id desc`;
-  const rows = await db.query<Row>({ sql, values });
+    from (${scannedAtOfTracked(SIGNAL_TABLE.scans, workspaceId)}) a cross join few
+    left join (${shownSignals(newestOfTrackedBrands(newestFilter, workspaceId))}) s on true
+    order by s.sorted_by desc, s.id desc`);
   const met = rows.filter((row): row is Row & Shown => row.id !== null);
   const found =
     rows[0]?.few === false && met.length <= page.limit
-      ? await db.query<Shown>({ sql: shownOf(allOfTrackedBrands(newestFilter, workspace)), values })
+      ? await db.query<Shown>(shownSignals(allOfTrackedBrands(newestFilter, workspaceId)))
       : met;
   return {
     page: pageOfRows(found, page.limit, {

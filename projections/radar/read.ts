@@ -1,15 +1,9 @@
 import { isoTimeMicrosSql } from '#contracts/values/time.ts';
-import { readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { SMALLEST_UUID } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { newestPerBrand } from '../sql/newest-first-page.ts';
-import {
-  createParameters,
-  RADAR_ITEM_SQL,
-  RADAR_TABLE,
-  radarItems,
-  radarPage,
-  type RadarRow,
-} from '../sql/radar-json.ts';
+import { RADAR_ITEM_SQL, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import { sql } from '../sql/sql-tag.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];
@@ -17,19 +11,17 @@ export type RadarFilter = {
   readonly types?: readonly string[];
 };
 
-export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: PageRequest): Promise<Page> => {
-  if (filter.brandIds.length === 0) return { items: [], next: null };
-  const { values, parameter } = createParameters();
-  const brands = `unnest(${parameter(filter.brandIds)}::uuid[]) as b(brand_id)`;
-  const newestFilter = {
-    ...RADAR_TABLE,
-    since: { time: parameter(filter.since) },
-    limit: parameter(page.limit + 1),
-    kinds: filter.types === undefined ? null : parameter(filter.types),
-    after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
-  };
-  const sql = radarItems(newestPerBrand(newestFilter, brands));
-  return radarPage(await db.query<RadarRow>({ sql, values }), page.limit);
+export const listRadar = async (
+  db: ReadDatabase,
+  { brandIds, since, types }: RadarFilter,
+  { limit, after }: PageRequest,
+): Promise<Page> => {
+  if (brandIds.length === 0) return { items: [], next: null };
+  const keys = newestPerBrand(
+    { ...RADAR_TABLE, window: { since }, kinds: types, after, limit: limit + 1 },
+    sql.fragment`unnest(${sql.array(brandIds, 'uuid')}) as b(brand_id)`,
+  );
+  return radarPage(await db.query<RadarRow>(radarItems(keys)), limit);
 };
 
 const CLOSED = `
@@ -53,6 +45,6 @@ export const listClosedRadar = async (
   page: PageRequest,
 ): Promise<Page> => {
   // The smallest id starts the page strictly before `until`.
-  const query = { sql: CLOSED, values: [brandId, since, types], start: [until, SMALLEST_UUID] };
-  return radarPage(await readKeysetRows<RadarRow>(db, query, page), page.limit);
+  const values = [brandId, since, types, ...(page.after ?? [until, SMALLEST_UUID]), page.limit + 1];
+  return radarPage(await db.query<RadarRow>({ sql: CLOSED, values }), page.limit);
 };

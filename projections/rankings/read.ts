@@ -3,6 +3,7 @@ import { utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 
 export type RiserRow = {
   readonly brand_id: string;
@@ -26,7 +27,9 @@ const NEWEST = `select ${isoTimeSql('max(observed_at)')} as as_of from rankings.
  * No riser has a later day. An upper bound would mislead the planner, which expects few rows in a range of unknown
  * bounds and sorts them all instead of following the growth index.
  */
-const IN_WEEK = `s.day > ${utcDateSql('(select max(observed_at) from rankings.day)')} - ${WINDOW_DAYS.week}`;
+const IS_RISER = raw(
+  `s.growth > 0 and s.day > ${utcDateSql('(select max(observed_at) from rankings.day)')} - ${WINDOW_DAYS.week}`,
+);
 
 type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly brand_id: string;
@@ -34,48 +37,42 @@ type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly previous_day: string;
 };
 
+const RISERS = {
+  scan: {
+    columns: sql.fragment`s.brand_id, s.growth as place`,
+    from: sql.fragment`rankings.riser s`,
+    order: sql.fragment`s.growth desc, s.brand_id desc`,
+  },
+  filterTable: { from: sql.fragment`rankings.brand b`, key: sql.fragment`brand_id` },
+  show: {
+    columns: sql.fragment`s.brand_id, r.active_ads, r.previous_active_ads, s.place::text as key, r.day::text,
+      r.previous_day::text`,
+    joins: sql.fragment`join rankings.riser r using (brand_id)`,
+  },
+  order: sql.fragment`s.place desc, s.brand_id desc`,
+};
+
 /** Highest growth first. `next` holds growth, brand and rank of the last row. */
 export const listRisers = async (
   db: ReadDatabase,
-  filter: { readonly categoryId?: string; readonly country?: string },
+  { categoryId, country }: { readonly categoryId?: string; readonly country?: string },
   page: PageRequest,
 ): Promise<Risers> => {
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const [growth, brandId, rank = 0] = page.after ?? [];
+  const where = sql.and([
+    IS_RISER,
+    growth !== undefined &&
+      brandId !== undefined &&
+      sql.fragment`(s.growth, s.brand_id) < (${growth}::bigint, ${brandId}::uuid)`,
+  ]);
+  const conditions = [
+    sql.fragment`b.is_public`,
+    categoryId !== undefined && sql.fragment`b.category_ids @> array[${categoryId}]::uuid[]`,
+    country !== undefined && sql.fragment`b.country = ${country}`,
+  ].filter((one) => one !== false);
   const [newest, rows] = await Promise.all([
     db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
-    readAdaptivePage<Row>(
-      db,
-      {
-        scan: {
-          columns: 's.brand_id, s.growth as place',
-          from: 'rankings.riser s',
-          where: [
-            `s.growth > 0 and ${IN_WEEK}`,
-            ...(brandId === undefined
-              ? []
-              : [`(s.growth, s.brand_id) < (${parameter(growth)}::bigint, ${parameter(brandId)}::uuid)`]),
-          ],
-          order: 's.growth desc, s.brand_id desc',
-        },
-        show: (
-          of,
-        ) => `select s.brand_id, r.active_ads, r.previous_active_ads, s.place::text as key, r.day::text,
-          r.previous_day::text from ${of} s join rankings.riser r using (brand_id)`,
-        filterTable: { table: 'rankings.brand', alias: 'b', key: 'brand_id' },
-        conditions: [
-          'b.is_public',
-          ...(filter.categoryId === undefined
-            ? []
-            : [`b.category_ids @> array[${parameter(filter.categoryId)}]::uuid[]`]),
-          ...(filter.country === undefined ? [] : [`b.country = ${parameter(filter.country)}`]),
-        ],
-        order: 's.place desc, s.brand_id desc',
-        values,
-      },
-      page,
-    ),
+    readAdaptivePage<Row>(db, RISERS, { where, conditions }, page),
   ]);
   const ranked = rows.map((row, index): RiserRow => {
     const previous = Number(row.previous_active_ads);

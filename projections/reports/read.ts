@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, cutPage, readKeysetRows, type RowPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import type { ReportStatus } from '#contracts/resources/workspace/report.ts';
@@ -36,8 +36,8 @@ export const listReports = async (
   workspaceId: string,
   page: PageRequest,
 ): Promise<RowPage<ReportRow, readonly string[]>> => {
-  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
-  const found = await readKeysetRows<ReportRow>(db, query, page);
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const found = await db.query<ReportRow>({ sql: PAGE, values });
   return cutPage(found, page.limit, (last) => [last.requested_at, last.report_id]);
 };
 

@@ -1,6 +1,7 @@
-import { LARGEST_TEXT, keysetPage } from '../sql/keyset-page.ts';
+import { LARGEST_TEXT, pageOfRows } from '../sql/keyset-page.ts';
 import type { Item, ItemType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { sql } from '../sql/sql-tag.ts';
 
 type Row = {
   readonly item_type: ItemType;
@@ -12,32 +13,25 @@ type Row = {
 /** Start cursor: sorts after every row. */
 const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT, LARGEST_TEXT] as const;
 
-const pageOf = (typed: boolean): string => `
-  select item_type, item_key, created_by, created_at from saved.item
-  where workspace_id = $1 and (created_at, item_type, item_key) < ($2, $3, $4) ${typed ? 'and item_type = $6' : ''}
-  order by created_at desc, item_type desc, item_key desc limit $5`;
-
-const PAGE = pageOf(false);
-const PAGE_OF_TYPE = pageOf(true);
-
-export const listSavedItems = (
+export const listSavedItems = async (
   db: ReadDatabase,
   workspaceId: string,
   itemType: ItemType | undefined,
   page: PageRequest,
-): Promise<Page> =>
-  keysetPage<Row>(
-    db,
-    {
-      sql: itemType === undefined ? PAGE : PAGE_OF_TYPE,
-      values: [workspaceId],
-      start: BEFORE_NEWEST,
-      filters: itemType === undefined ? [] : [itemType],
-      toItem: (row) => JSON.stringify(row),
-      cursorOf: (last) => [last.created_at, last.item_type, last.item_key],
-    },
-    page,
-  );
+): Promise<Page> => {
+  const where = sql.and([
+    sql.fragment`workspace_id = ${workspaceId}`,
+    sql.fragment`(created_at, item_type, item_key) < (${sql.list(page.after ?? BEFORE_NEWEST)})`,
+    itemType !== undefined && sql.fragment`item_type = ${itemType}`,
+  ]);
+  const rows = await db.query<Row>(sql.unsafe`
+    select item_type, item_key, created_by, created_at from saved.item where ${where}
+    order by created_at desc, item_type desc, item_key desc limit ${page.limit + 1}`);
+  return pageOfRows(rows, page.limit, {
+    toItem: (row) => JSON.stringify(row),
+    cursorOf: (last) => [last.created_at, last.item_type, last.item_key],
+  });
+};
 
 const ONE = `
   select item_type, item_key, created_by, created_at from saved.item

@@ -7,41 +7,42 @@ import {
   NETWORK_PAGE_BRANDS_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 
-const hubs = (after: boolean): string => `
-  select h.brands, h.active_ads, h.social_page_id,
-    '{"page":' || json_build_object('page_id', h.social_page_id, 'page_name', n.page_name)
-      || ',"followers":' || coalesce(f.followers::text, 'null')
-      || ',"brands":' || h.brands || ',"active_ads":' || h.active_ads
-      || ',"roster":[' || roster.items || ']}' as item
+const ROSTER = raw(`
+  select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"active_ads":' || b.active_ads || '}', ','
+    order by b.active_ads desc, b.brand_id) as items
   from (
-    select * from social_pages.hub h
-    ${after ? 'where (h.brands, h.active_ads, h.social_page_id) < ($2::bigint, $3::bigint, $4)' : ''}
-    order by h.brands desc, h.active_ads desc, h.social_page_id desc limit $1
-  ) h
-  left join social_pages.page n on n.social_page_id = h.social_page_id
-  left join lateral (
-    select followers from social_pages.profile where social_page_id = h.social_page_id and followers is not null
-    order by observed_at desc, source collate "C" limit 1
-  ) f on true
-  cross join lateral (
-    select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"active_ads":' || b.active_ads || '}', ','
-      order by b.active_ads desc, b.brand_id) as items
-    from (
-      select b.*, r.active_ads from social_pages.run r join social_pages.brand b using (brand_id)
-      where r.social_page_id = h.social_page_id and r.active_ads > 0 and b.is_public
-      order by r.active_ads desc, r.brand_id limit ${HUB_ROSTER_MAX}
-    ) b
-  ) roster
-  order by h.brands desc, h.active_ads desc, h.social_page_id desc`;
+    select b.*, r.active_ads from social_pages.run r join social_pages.brand b using (brand_id)
+    where r.social_page_id = h.social_page_id and r.active_ads > 0 and b.is_public
+    order by r.active_ads desc, r.brand_id limit ${HUB_ROSTER_MAX}
+  ) b`);
 
 /** Active ads of two or more public brands; largest roster first. */
-export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
-  const rows = await db.query<{ item: string; brands: string; active_ads: string; social_page_id: string }>({
-    sql: hubs(page.after !== null),
-    values: [page.limit + 1, ...(page.after ?? [])],
-  });
-  return pageOfRows(rows, page.limit, {
+export const listHubs = async (db: ReadDatabase, { after, limit }: PageRequest): Promise<Page> => {
+  const where = sql.and([
+    after && sql.fragment`(h.brands, h.active_ads, h.social_page_id) < (${sql.list(after)})`,
+  ]);
+  type Row = { item: string; brands: string; active_ads: string; social_page_id: string };
+  const rows = await db.query<Row>(sql.unsafe`
+    select h.brands, h.active_ads, h.social_page_id,
+      '{"page":' || json_build_object('page_id', h.social_page_id, 'page_name', n.page_name)
+        || ',"followers":' || coalesce(f.followers::text, 'null')
+        || ',"brands":' || h.brands || ',"active_ads":' || h.active_ads
+        || ',"roster":[' || roster.items || ']}' as item
+    from (
+      select * from social_pages.hub h
+      where ${where} order by h.brands desc, h.active_ads desc, h.social_page_id desc limit ${limit + 1}
+    ) h
+    left join social_pages.page n on n.social_page_id = h.social_page_id
+    left join lateral (
+      select followers from social_pages.profile
+      where social_page_id = h.social_page_id and followers is not null
+      order by observed_at desc, source collate "C" limit 1
+    ) f on true
+    cross join lateral (${ROSTER}) roster
+    order by h.brands desc, h.active_ads desc, h.social_page_id desc`);
+  return pageOfRows(rows, limit, {
     toItem: ({ item }) => item,
     cursorOf: (last) => [last.brands, last.active_ads, last.social_page_id],
   });

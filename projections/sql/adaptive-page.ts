@@ -1,4 +1,5 @@
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type Fragment, raw, sql } from './sql-tag.ts';
 
 /**
  * Reads lists whose conditions and order share no index. The planner must guess whether matches are frequent, and a
@@ -12,51 +13,45 @@ const LONGER_SCANS_ROWS: readonly number[] = [1_500, 5_000];
 /** A longer scan must be expected to find this many pages, because one without success costs as much as the search. */
 const EXPECTED_PAGES = 2;
 
-export type ListQuery = {
-  readonly scan: {
-    readonly columns: string;
-    readonly from: string;
-    readonly where: readonly string[];
-    readonly order: string;
-  };
-  /** SQL `select …, place as key from <rows> s join …` of the shown columns; `key` is never null. */
-  readonly show: (rows: string) => string;
-  /** `key` is common to the table and the scan. */
-  readonly filterTable: { readonly table: string; readonly alias: string; readonly key: string };
+export type AdaptiveList = {
+  /** Reads rows `s` in the order of an index. */
+  readonly scan: { readonly columns: Fragment; readonly from: Fragment; readonly order: Fragment };
+  /** Table of the conditions; `key` is common to it and the scan. */
+  readonly filterTable: { readonly from: Fragment; readonly key: Fragment };
+  /** Columns of shown rows `s`, joined by the key. `key` is the text of `place` and never null. */
+  readonly show: { readonly columns: Fragment; readonly joins: Fragment };
+  readonly order: Fragment;
+};
+
+export type AdaptiveFilter = {
+  /** Conditions that the index of the scan serves, such as the cursor. */
+  readonly where: Fragment;
   /** Without conditions every row of the scan is shown. */
-  readonly conditions: readonly string[];
+  readonly conditions: readonly Fragment[];
   /** Overrides `EXPECTED_PAGES`; lower for wide rows of which far more match than a scan meets. */
   readonly expectedPages?: number;
-  readonly order: string;
-  /** From `$2` on; `$1` is the number of rows to show. */
-  readonly values: readonly unknown[];
 };
 
 export const readAdaptivePage = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
-  { scan, show, filterTable, conditions, expectedPages = EXPECTED_PAGES, order, values }: ListQuery,
+  { scan, filterTable: { from, key }, show, order }: AdaptiveList,
+  { where, conditions, expectedPages = EXPECTED_PAGES }: AdaptiveFilter,
   { limit }: PageRequest,
 ): Promise<readonly Row[]> => {
-  const all = [limit + 1, ...values];
-  const where = scan.where.join(' and ');
-  const ordered = `select ${scan.columns} from ${scan.from} where ${where} order by ${scan.order}`;
-  if (conditions.length === 0) {
-    return db.query<Row>({ sql: `${show(`(${ordered} limit $1)`)} order by ${order} limit $1`, values: all });
-  }
-  const { table, alias, key } = filterTable;
-  // `offset 0` keeps this a lookup by key for each scanned row; the planner may otherwise search all matches first.
-  const matches = `exists (
-    select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
+  const ordered = sql.fragment`select ${scan.columns} from ${scan.from} where ${where} order by ${scan.order}`;
+  const shown = (rows: Fragment) => sql.fragment`
+    select ${show.columns} from (${rows} limit ${limit + 1}) s ${show.joins} order by ${order} limit ${limit + 1}`;
+  if (conditions.length === 0) return db.query<Row>(shown(ordered));
+  const matching = sql.fragment`select ${key} from ${from} where ${sql.and(conditions)}`;
   for (let rows: number = SHORT_SCAN_ROWS; ; ) {
-    const scanned = await db.query<Row & { readonly scanned_rows: number }>({
-      sql: `
-        with scanned as materialized (${ordered} limit ${rows}), shown as materialized (
-          ${show(`(select * from scanned s where ${matches} order by ${order} limit $1)`)} order by ${order} limit $1
-        )
-        select shown.*, w.rows as scanned_rows
-        from (select count(*)::int as rows from scanned) w left join shown on true`,
-      values: all,
-    });
+    // `offset 0` keeps this a lookup by key for each scanned row; the planner may otherwise search all matches first.
+    const scanned = await db.query<Row & { readonly scanned_rows: number }>(sql.unsafe`
+      with scanned as materialized (${ordered} limit ${raw(`${rows}`)}), shown as materialized (
+        ${shown(sql.fragment`
+          select * from scanned s where exists (${matching} and ${key} = s.${key} offset 0) order by ${order}`)}
+      )
+      select shown.*, w.rows as scanned_rows
+      from (select count(*)::int as rows from scanned) w left join shown on true`);
     // A scan without a match returns one row with the scan's length only.
     const found = scanned.filter((row) => (row.key as string | null) !== null);
     if (found.length > limit || (scanned[0]?.scanned_rows ?? 0) < rows) return found;
@@ -68,16 +63,11 @@ export const readAdaptivePage = async <Row extends { readonly key: string }>(
   }
   // Looks up the matches by key alone, all at once: sorted keys share index pages. With other conditions in the query,
   // the planner would test each scanned row against all keys.
-  return db.slow<Row>({
-    sql: `
-      with found as materialized (
-        select ${scan.columns} from (
-          select s.* from ${scan.from} where s.${key} = any(array(
-            select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
-          )) offset 0
-        ) s where ${where}
-      )
-      ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
-    values: all,
-  });
+  return db.slow<Row>(sql.unsafe`
+    with found as materialized (
+      select ${scan.columns} from (
+        select s.* from ${scan.from} where s.${key} = any(array(${matching})) offset 0
+      ) s where ${where}
+    )
+    ${shown(sql.fragment`select * from found s order by ${order}`)}`);
 };

@@ -1,3 +1,5 @@
-/** True if the member with id `$n` may see the row `alias` of `collections.collection`. */
-export const seenBy = (alias: string, n: number): string =>
-  `(${alias}.audience is null or $${n} = any(${alias}.audience))`;
+import { type Fragment, raw, sql } from './sql-tag.ts';
+
+/** True if the member may see the row `alias` of `collections.collection`. */
+export const seenBy = (alias: string, memberId: string): Fragment =>
+  sql.fragment`(${raw(alias)}.audience is null or ${memberId} = any(${raw(alias)}.audience))`;

@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { Page } from '#contracts/ports/read-database.ts';
 
 /** Sort key of the previous page's last row (keyset pagination). */
 
@@ -42,25 +42,3 @@ export const pageOfRows = <Row>(
   const { rows, next } = cutPage(found, limit, cursorOf);
   return { items: rows.map(toItem).filter((item) => item !== null), next };
 };
-
-export type KeysetQuery = {
-  readonly sql: string;
-  /** Parameters before the cursor; the row limit follows it. */
-  readonly values: readonly unknown[];
-  readonly start: Cursor;
-  /** Parameters after the row limit. */
-  readonly filters?: readonly unknown[];
-};
-
-export const readKeysetRows = <Row>(
-  db: ReadDatabase,
-  { sql, values, start, filters = [] }: KeysetQuery,
-  { after, limit }: PageRequest,
-): Promise<readonly Row[]> =>
-  db.query<Row>({ sql, values: [...values, ...(after ?? start), limit + 1, ...filters] });
-
-export const keysetPage = async <Row>(
-  db: ReadDatabase,
-  query: KeysetQuery & ItemsOfRows<Row>,
-  page: PageRequest,
-): Promise<Page> => pageOfRows(await readKeysetRows<Row>(db, query, page), page.limit, query);

@@ -1,4 +1,6 @@
-import { windowStartSql } from '#contracts/values/windows.ts';
+import { isoTimeSql } from '#contracts/values/time.ts';
+import { utcDateSql } from '#contracts/values/windows.ts';
+import { type Fragment, raw, sql } from './sql-tag.ts';
 
 /**
  * Reads each brand's index if few are tracked, else scans the newest rows and filters. If too few of those match,
@@ -6,96 +8,122 @@ import { windowStartSql } from '#contracts/values/windows.ts';
  */
 export type NewestFilter = {
   /** Has `brand_id`, `observed_at`, `id` and `kind`, and indexes by brand and time and by time. */
-  readonly table: string;
-  readonly kind: string;
-  readonly scans: string;
+  readonly table: Fragment;
+  readonly kind: Fragment;
+  readonly scans: Fragment;
   /**
    * True if every row comes from a library scan. Windows of days then omit rows of a scan that is not recorded to its
    * end.
    */
   readonly ofScansOnly: boolean;
-  readonly since: Since;
-  readonly limit: string;
-  readonly kinds: string | null;
-  readonly after: readonly [time: string, id: string] | null;
+  /** The last days up to each brand's last scan, or rows from a time on (ISO timestamp). */
+  readonly window: { readonly days: number } | { readonly since: string };
+  readonly limit: number;
+  readonly kinds: readonly string[] | undefined;
+  /** Time and id of the row before the page. */
+  readonly after: readonly (string | number)[] | null;
 };
 
-export type Since = { readonly time: string } | { readonly days: string };
-
-const FEW_BRANDS = 300;
+const FEW_BRANDS = raw('300');
 /** Rows to scan before another plan is used; this takes a few milliseconds. */
-const SCAN_ROWS = 5_000;
+const SCAN_ROWS = raw('5000');
 
-const NEWEST = 'observed_at desc, id desc';
+const LAST_SCAN_DAY = raw(utcDateSql('t.scanned_at'));
+const NEWEST = sql.fragment`observed_at desc, id desc`;
 
-const isAfter = ({ since, after }: NewestFilter): string =>
-  [
-    'true',
-    ...('time' in since ? [`i.observed_at >= ${since.time}`] : []),
-    ...(after === null ? [] : [`(i.observed_at, i.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`]),
-  ].join(' and ');
+const isAfter = ({ window, after }: NewestFilter): Fragment =>
+  sql.and([
+    'since' in window && sql.fragment`i.observed_at >= ${window.since}`,
+    after && sql.fragment`(i.observed_at, i.id) < (${sql.list(after)})`,
+  ]);
 
 /** Row `i` is in the window of the brand row `t`, whose last scan is `scanned_at`. */
-const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
-  if ('time' in since) return 'true';
-  const isInDays = `i.observed_at >= ${windowStartSql('t.scanned_at', `${since.days}::int`)}`;
-  return ofScansOnly ? `${isInDays} and i.observed_at <= t.scanned_at` : isInDays;
-};
+const inBrandWindow = ({ window, ofScansOnly }: NewestFilter): Fragment =>
+  sql.and([
+    'days' in window &&
+      sql.fragment`i.observed_at >=
+        ((${LAST_SCAN_DAY} - ${window.days}::int + 1)::timestamp at time zone 'utc')`,
+    'days' in window && ofScansOnly && sql.fragment`i.observed_at <= t.scanned_at`,
+  ]);
 
-const matchesKind = ({ kind, kinds }: NewestFilter): string =>
-  kinds === null ? '' : `and i.${kind} = any(${kinds}::text[])`;
+const matchesKind = ({ kind, kinds }: NewestFilter): Fragment =>
+  kinds === undefined ? raw('true') : sql.fragment`i.${kind} = any(${sql.array(kinds, 'text')})`;
 
-const scannedBrands = ({ since, scans }: NewestFilter, brands: string): string =>
-  'time' in since
-    ? `(select brand_id from ${brands}) t`
-    : `(select brand_id, w.scanned_at from ${brands} join ${scans} w using (brand_id)) t`;
+const scannedBrands = ({ window, scans }: NewestFilter, brands: Fragment): Fragment =>
+  'since' in window
+    ? sql.fragment`(select brand_id from ${brands}) t`
+    : sql.fragment`(select brand_id, w.scanned_at from ${brands} join ${scans} w using (brand_id)) t`;
 
 /** Reads brand by brand. `brands` is SQL of rows with `brand_id`. */
-export const newestPerBrand = (newestFilter: NewestFilter, brands: string): string => `
-  select k.observed_at, k.id from ${scannedBrands(newestFilter, brands)} cross join lateral (
-    select observed_at, id from ${newestFilter.table} i
-    where i.brand_id = t.brand_id and ${isAfter(newestFilter)} and ${inBrandWindow(newestFilter)}
-      ${matchesKind(newestFilter)}
-    order by ${NEWEST} limit ${newestFilter.limit}
-  ) k order by ${NEWEST} limit ${newestFilter.limit}`;
+export const newestPerBrand = (filter: NewestFilter, brands: Fragment): Fragment => sql.fragment`
+  select k.observed_at, k.id from ${scannedBrands(filter, brands)} cross join lateral (
+    select observed_at, id from ${filter.table} i
+    where i.brand_id = t.brand_id and ${isAfter(filter)} and ${inBrandWindow(filter)} and ${matchesKind(filter)}
+    order by ${NEWEST} limit ${filter.limit}
+  ) k order by ${NEWEST} limit ${filter.limit}`;
 
 /** SQL of one row: at most `FEW_BRANDS` brands are tracked. */
-export const tracksFewBrands = (workspace: string): string => `
+export const tracksFewBrands = (workspaceId: string): Fragment => sql.fragment`
   select count(*) <= ${FEW_BRANDS} as so from (
-    select from tracking.tracked_brand where workspace_id = ${workspace} limit ${FEW_BRANDS + 1}
+    select from tracking.tracked_brand where workspace_id = ${workspaceId} limit ${FEW_BRANDS} + 1
   ) t`;
 
 /** Needs a row of `tracksFewBrands` as `few`. With many brands it may miss matching keys. */
-export const newestOfTrackedBrands = (newestFilter: NewestFilter, workspace: string): string => `
-  select observed_at, id from (
-    (${newestPerBrand(
-      newestFilter,
-      `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and (select so from few) offset 0) b`,
-    )})
-    union all (
-      select i.observed_at, i.id from (
-        select observed_at, id, brand_id, ${newestFilter.kind} from ${newestFilter.table} i
-        where ${isAfter(newestFilter)} and not (select so from few) order by ${NEWEST} limit ${SCAN_ROWS}
-      ) i
-      where exists (
-        select from ${scannedBrands(
-          newestFilter,
-          `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = i.brand_id) b`,
-        )} where ${inBrandWindow(newestFilter)} offset 0
-      ) ${matchesKind(newestFilter)}
-      order by ${NEWEST} limit ${newestFilter.limit}
-    )
-  ) k order by ${NEWEST} limit ${newestFilter.limit}`;
+export const newestOfTrackedBrands = (filter: NewestFilter, workspaceId: string): Fragment => {
+  const perBrand = newestPerBrand(
+    filter,
+    sql.fragment`(select brand_id from tracking.tracked_brand
+      where workspace_id = ${workspaceId} and (select so from few) offset 0) b`,
+  );
+  const brandOfRow = scannedBrands(
+    filter,
+    sql.fragment`(select brand_id from tracking.tracked_brand
+      where workspace_id = ${workspaceId} and brand_id = i.brand_id) b`,
+  );
+  return sql.fragment`
+    select observed_at, id from (
+      (${perBrand})
+      union all (
+        select i.observed_at, i.id from (
+          select observed_at, id, brand_id, ${filter.kind} from ${filter.table} i
+          where ${isAfter(filter)} and not (select so from few) order by ${NEWEST} limit ${SCAN_ROWS}
+        ) i
+        where exists (select from ${brandOfRow} where ${inBrandWindow(filter)} offset 0) and ${matchesKind(filter)}
+        order by ${NEWEST} limit ${filter.limit}
+      )
+    ) k order by ${NEWEST} limit ${filter.limit}`;
+};
 
 /** Sorts all matching keys. `offset 0` keeps the planner from scanning along the newest rows. */
-export const allOfTrackedBrands = (newestFilter: NewestFilter, workspace: string): string => `
-  select observed_at, id from (
-    select i.observed_at, i.id from ${scannedBrands(
-      newestFilter,
-      `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace}) b`,
-    )} cross join lateral (
-      select observed_at, id from ${newestFilter.table} i
-      where i.brand_id = t.brand_id and ${isAfter(newestFilter)} and ${inBrandWindow(newestFilter)}
-        ${matchesKind(newestFilter)} offset 0
-    ) i offset 0
-  ) k order by ${NEWEST} limit ${newestFilter.limit}`;
+export const allOfTrackedBrands = (filter: NewestFilter, workspaceId: string): Fragment => {
+  const brands = sql.fragment`(select brand_id from tracking.tracked_brand where workspace_id = ${workspaceId}) b`;
+  return sql.fragment`
+    select observed_at, id from (
+      select i.observed_at, i.id from ${scannedBrands(filter, brands)} cross join lateral (
+        select observed_at, id from ${filter.table} i
+        where i.brand_id = t.brand_id and ${isAfter(filter)} and ${inBrandWindow(filter)} and ${matchesKind(filter)}
+        offset 0
+      ) i offset 0
+    ) k order by ${NEWEST} limit ${filter.limit}`;
+};
+
+/**
+ * Last scan of a workspace's tracked brands, or of one, that the read model has applied; else the corpus' newest.
+ * `scans` is its table `applied_scan`; needs `tracksFewBrands` as `few`. With many brands it asks freshness for the
+ * last scanned one, and looks up all only if the read model is behind that scan.
+ */
+export const scannedAtOfTracked = (scans: Fragment, workspaceId: string, brandId?: string): Fragment => {
+  const tracked = sql.and([
+    sql.fragment`t.workspace_id = ${workspaceId}`,
+    brandId !== undefined && sql.fragment`t.brand_id = ${brandId}`,
+  ]);
+  return sql.fragment`
+    select ${raw(isoTimeSql('newest.at'))} as as_of from (select coalesce(
+      (select w.scanned_at from (
+        select brand_id, scanned_at from freshness.tracker
+        where workspace_id = ${workspaceId} and scanned_at is not null and not (select so from few)
+        order by scanned_at desc limit 1
+      ) k join ${scans} w using (brand_id) where w.scanned_at >= k.scanned_at),
+      (select max(w.scanned_at) from tracking.tracked_brand t join ${scans} w using (brand_id) where ${tracked}),
+      (select max(w.scanned_at) from ${scans} w)) as at) newest`;
+};

@@ -1,8 +1,9 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { keysetPage, LARGEST_BIGINT, LARGEST_TEXT } from '../sql/keyset-page.ts';
+import { LARGEST_BIGINT, LARGEST_TEXT, pageOfRows } from '../sql/keyset-page.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
+import { raw, sql } from '../sql/sql-tag.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 
 export const TOOL_CATEGORIES_MAX = 50;
@@ -26,34 +27,26 @@ const TECH_STACK_AS_OF = `
 export const readTechStack = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, TECH_STACK_AS_OF, [brandId]);
 
-const listed = (ofCategory: boolean): string => `
-  select ${SUMMARY} || '}' as item, t.brands, t.slug
-  from tools.tool t
-  where t.brands > 0 and (t.brands, t.slug) < ($1::bigint, $2) ${ofCategory ? 'and lower(t.category) = lower($4)' : ''}
-  order by t.brands desc, t.slug desc limit $3`;
-const LISTED = listed(false);
-const LISTED_OF_CATEGORY = listed(true);
-
 /** Start cursor: sorts before the most adopted tool. */
 const BEFORE_MOST_ADOPTED = [LARGEST_BIGINT, LARGEST_TEXT] as const;
 
-export const listTools = (
+export const listTools = async (
   db: ReadDatabase,
-  filter: { readonly category?: string },
+  { category }: { readonly category?: string },
   page: PageRequest,
-): Promise<Page> =>
-  keysetPage<{ item: string; brands: string; slug: string }>(
-    db,
-    {
-      sql: filter.category === undefined ? LISTED : LISTED_OF_CATEGORY,
-      values: [],
-      start: BEFORE_MOST_ADOPTED,
-      filters: filter.category === undefined ? [] : [filter.category],
-      toItem: ({ item }) => item,
-      cursorOf: (last) => [last.brands, last.slug],
-    },
-    page,
-  );
+): Promise<Page> => {
+  const where = sql.and([
+    sql.fragment`t.brands > 0 and (t.brands, t.slug) < (${sql.list(page.after ?? BEFORE_MOST_ADOPTED)})`,
+    category !== undefined && sql.fragment`lower(t.category) = lower(${category})`,
+  ]);
+  const rows = await db.query<{ item: string; brands: string; slug: string }>(sql.unsafe`
+    select ${raw(SUMMARY)} || '}' as item, t.brands, t.slug from tools.tool t
+    where ${where} order by t.brands desc, t.slug desc limit ${page.limit + 1}`);
+  return pageOfRows(rows, page.limit, {
+    toItem: ({ item }) => item,
+    cursorOf: (last) => [last.brands, last.slug],
+  });
+};
 
 export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;

@@ -1,5 +1,6 @@
 import { HistoryEntry } from '#contracts/audit/entry.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { sql } from '../sql/sql-tag.ts';
 
 export type HistoryFilter = {
   readonly type?: string | undefined;
@@ -24,35 +25,29 @@ type Row = { readonly sequence: string; readonly hash: string; readonly record: 
 const entryOf = ({ sequence, hash, record }: Row): HistoryEntry =>
   ({ sequence: Number(sequence), ...(JSON.parse(record) as object), hash }) as HistoryEntry;
 
-const CONDITIONS: Readonly<Record<keyof HistoryFilter | 'after' | 'before', string>> = {
-  type: 'type =',
-  actor: 'actor =',
-  since: 'recorded_at >=',
-  until: 'recorded_at <',
-  category: 'category =',
-  resourceId: 'resource_id =',
-  after: 'sequence >',
-  before: 'sequence <',
-};
-
 /** Newest first; with `after` oldest first, for clients that follow the history. */
 export const listHistory = async (
   db: ReadDatabase,
   workspaceId: string,
-  filter: HistoryFilter,
+  { type, actor, since, until, category, resourceId }: HistoryFilter,
   { limit, after, before }: HistoryRange,
 ): Promise<readonly HistoryEntry[]> => {
-  const values: unknown[] = [workspaceId];
-  let where = 'workspace_id = $1';
-  for (const [name, value] of Object.entries({ ...filter, after, before })) {
-    if (value === undefined) continue;
-    values.push(value);
-    where += ` and ${CONDITIONS[name as keyof typeof CONDITIONS]} $${values.length}`;
-  }
-  values.push(limit);
-  const sql = `select sequence, hash, record from workspace_history.entry where ${where}
-    order by sequence ${after === undefined ? 'desc' : 'asc'} limit $${values.length}`;
-  return (await db.slow<Row>({ sql, values })).map(entryOf);
+  const where = sql.and([
+    sql.fragment`workspace_id = ${workspaceId}`,
+    type !== undefined && sql.fragment`type = ${type}`,
+    actor !== undefined && sql.fragment`actor = ${actor}`,
+    since !== undefined && sql.fragment`recorded_at >= ${since}`,
+    until !== undefined && sql.fragment`recorded_at < ${until}`,
+    category !== undefined && sql.fragment`category = ${category}`,
+    resourceId !== undefined && sql.fragment`resource_id = ${resourceId}`,
+    after !== undefined && sql.fragment`sequence > ${after}`,
+    before !== undefined && sql.fragment`sequence < ${before}`,
+  ]);
+  const direction = after === undefined ? sql.fragment`desc` : sql.fragment`asc`;
+  const rows = await db.slow<Row>(sql.unsafe`
+    select sequence, hash, record from workspace_history.entry
+    where ${where} order by sequence ${direction} limit ${limit}`);
+  return rows.map(entryOf);
 };
 
 /** `null` if the history is empty. The hash covers all entries before it. */

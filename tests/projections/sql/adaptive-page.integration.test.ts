@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '#projections/sql/adaptive-page.ts';
+import { raw, sql } from '#projections/sql/sql-tag.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/seeded-tables.ts';
 
 /** More rows than the longest scan reads. */
@@ -24,24 +25,21 @@ beforeAll(async () => {
 });
 afterAll(() => tables[Symbol.asyncDispose]());
 
-const read = (conditions: readonly string[], limit: number, after: readonly number[] | null) =>
-  readAdaptivePage<Item>(
-    db,
-    {
-      scan: {
-        columns: 's.id, s.rank as place',
-        from: 'place s',
-        where: ['true', ...(after === null ? [] : ['(s.rank, s.id) < ($2::int, $3::int)'])],
-        order: 's.rank desc, s.id desc',
-      },
-      show: (rows) => `select s.id, s.place::text as key from ${rows} s join value v using (id)`,
-      conditions,
-      filterTable: { table: 'value', alias: 'v', key: 'id' },
-      order: 's.place desc, s.id desc',
-      values: after ?? [],
-    },
-    { limit, after: null },
-  );
+const LIST = {
+  scan: {
+    columns: sql.fragment`s.id, s.rank as place`,
+    from: sql.fragment`place s`,
+    order: sql.fragment`s.rank desc, s.id desc`,
+  },
+  filterTable: { from: sql.fragment`value v`, key: sql.fragment`id` },
+  show: { columns: sql.fragment`s.id, s.place::text as key`, joins: sql.fragment`join value v using (id)` },
+  order: sql.fragment`s.place desc, s.id desc`,
+};
+
+const read = (conditions: readonly string[], limit: number, after: readonly number[] | null) => {
+  const where = sql.and([after && sql.fragment`(s.rank, s.id) < (${sql.list(after)})`]);
+  return readAdaptivePage<Item>(db, LIST, { where, conditions: conditions.map(raw) }, { limit, after: null });
+};
 
 const everyPage = async (conditions: readonly string[], limit: number): Promise<readonly number[]> => {
   const ids: number[] = [];
