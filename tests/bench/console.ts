@@ -42,7 +42,7 @@ const NOTE_ROWS = `
   });`;
 
 export const run = async (context: BenchContext<'console'>): Promise<void> => {
-  const executablePath = findChromium();
+  const executablePath = await findChromium();
   if (executablePath === null) {
     context.skip('first rows of 10,000 parked events', 'Chromium not found; set CHROMIUM_PATH');
     return;
@@ -130,7 +130,7 @@ async function createStaticCopy(
   const { bytes, css, body } = await page.evaluate<{ bytes: number; css: string; body: string }>(
     `(async () => ({
       bytes: performance.getEntries().reduce((sum, one) => sum + (one.encodedBodySize ?? 0), 0),
-      css: await (await fetch('/console/console.css')).text(),
+      css: (await Promise.all([...document.querySelectorAll('link[rel=stylesheet]')].map(async ({ href }) => (await fetch(href)).text()))).join(''),
       body: document.body.outerHTML,
     }))()`,
   );

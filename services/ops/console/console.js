@@ -1,161 +1,141 @@
-import { isSignedIn, readMissing, signIn, signOut } from './api-client.js';
-import { button, element, field, notify } from './dom.js';
-import { poll } from './polling.js';
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { getMissing, isSignedIn, signIn, signOut } from './api.js';
+import { Collection, Figures } from './collection.js';
+import { Deliveries, Delivery } from './deliveries.js';
+import { Histories } from './history.js';
+import { Parked, Waiting } from './parked.js';
+import { html, notify, useData } from './parts.js';
+import { Projection, Projections } from './projections.js';
 
 /** Frame of the console: sign-in, hash router, and the line with the missing parts of the service. */
 
-/** Poll interval of the missing parts. */
-const MISSING_EVERY_MS = 10_000;
-/** Maximum characters of a reason shown in full. A longer list is collapsed. */
-const REASON_MAX_LENGTH = 90;
+/** Title and component of each page, and of its items. */
 const PAGES = {
-  projections: () => import('./projections.js'),
-  parked: () => import('./parked.js'),
-  waiting: () => import('./waiting.js'),
-  figures: () => import('./figures.js'),
-  collection: () => import('./collector/collection.js'),
-  deliveries: () => import('./deliveries.js'),
-  history: () => import('./history.js'),
+  projections: ['Projections', Projections, (id) => [id, Projection]],
+  parked: ['Parked events', Parked],
+  waiting: ['Waiting streams', Waiting],
+  figures: ['Figures', Figures],
+  collection: ['Collection', Collection],
+  deliveries: ['Deliveries', Deliveries, () => ['Delivery', Delivery]],
+  history: ['Histories', Histories],
 };
+const MISSING_EVERY_MS = 10_000;
 
-const main = document.querySelector('main');
-const nav = document.querySelector('nav');
-const signOutButton = document.querySelector('#sign-out');
-let leaving = new AbortController();
-
-const decodePart = (text) => {
+/** An unknown address, also one with faulty encoding, shows the projections. */
+const parseAddress = (hash) => {
+  const [, name, id = '', search] = /^#\/(\w+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(hash) ?? [];
+  if (!Object.hasOwn(PAGES, name ?? '')) return parseAddress('#/projections');
   try {
-    return decodeURIComponent(text);
+    return { name, id: decodeURIComponent(id), values: Object.fromEntries(new URLSearchParams(search)) };
   } catch {
-    return text;
+    return parseAddress(`#/${name}`);
   }
 };
 
-const readRoute = () => {
-  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name, ...rest] = path.split('/').map(decodePart);
-  if (!Object.hasOwn(PAGES, name)) return { name: 'projections', id: null, values: new URLSearchParams() };
-  return { name, id: rest.join('/') || null, values: new URLSearchParams(search) };
+/** A list of names after a reason is collapsed. */
+const drawReason = (text) => {
+  const [, reason, names] = /^(.*?: .*?): (.*)$/.exec(text) ?? [];
+  return names
+    ? html`<details><summary>${reason}</summary><p>${names}</p></details>`
+    : html`<div>${text}</div>`;
 };
 
-const showError = (error) => {
-  if (error.name === 'AbortError' || error.status === 401) return;
-  main.append(
-    element(
-      'div',
-      { class: 'fault', role: 'alert' },
-      element('p', {}, error.message),
-      button('Try again', () => void show()),
-    ),
-  );
+const Missing = () => {
+  const { value: all } = useData(getMissing, () => MISSING_EVERY_MS);
+  if (all === undefined || all?.length === 0) return null;
+  const texts = all?.flatMap(({ what, why }) => why.split('; ').map((reason) => `${what}: ${reason}`));
+  return html`
+    <div class="missing bad" role="status">${texts?.map(drawReason) ?? 'The service does not respond.'}</div>
+  `;
 };
 
-const showSignIn = () => {
-  nav.hidden = true;
-  signOutButton.hidden = true;
-  document.title = 'Sign in · Operators';
-  const token = element('input', {
-    type: 'password',
-    name: 'token',
-    required: true,
-    autocomplete: 'current-password',
-    'aria-describedby': 'sign-in-error',
-  });
-  const message = element('p', { id: 'sign-in-error', class: 'bad', role: 'alert' });
-  const enter = async (event) => {
+const SignIn = ({ enter }) => {
+  const form = useRef();
+  const [fault, setFault] = useState('');
+  useEffect(() => {
+    document.title = 'Sign in · Operators';
+    form.current.token.focus();
+  }, []);
+  const submit = async (event) => {
     event.preventDefault();
     try {
-      if (await signIn(token.value)) return show();
-      message.textContent = 'Invalid operator token.';
+      await signIn(form.current.token.value);
+      enter();
     } catch (error) {
-      message.textContent = error.message;
+      setFault(error.message);
+      form.current.token.select();
     }
-    token.select();
   };
-  main.replaceChildren(
-    element(
-      'form',
-      { class: 'sign-in panel', onsubmit: (event) => void enter(event) },
-      element('h1', {}, 'Sign in'),
-      field('Operator token', token),
-      message,
-      element('button', { class: 'main' }, 'Sign in'),
-      element(
-        'p',
-        { class: 'muted' },
-        'Value of the setting OPS_TOKEN. With npm start: ops_token in .data/secrets.json. Stored in this tab until it is closed.',
-      ),
-    ),
-  );
-  token.focus();
+  return html`
+    <form ref=${form} onSubmit=${submit}>
+      <h1>Sign in</h1>
+      <label>
+        Operator token
+        <input type="password" name="token" required aria-describedby="fault" autocomplete="current-password" />
+      </label>
+      <p id="fault" class="bad" role="alert">${fault}</p>
+      <button>Sign in</button>
+      <p class="muted">
+        Value of the setting OPS_TOKEN. With npm start: ops_token in .data/secrets.json. Stored in this tab until it is
+        closed.
+      </p>
+    </form>
+  `;
 };
 
-const show = async () => {
-  leaving.abort();
-  leaving = new AbortController();
-  const { signal } = leaving;
-  notify('');
-  if (!isSignedIn()) return showSignIn();
-  const { name, id, values } = readRoute();
-  nav.hidden = false;
-  signOutButton.hidden = false;
-  for (const link of nav.children) {
-    const isHere = link.getAttribute('href') === `#/${name}`;
-    if (isHere) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
-  try {
-    const page = await PAGES[name]();
-    // The user opened another page while this one loaded.
-    if (signal.aborted) return;
-    const heading = element('h1', { tabindex: '-1' });
-    main.replaceChildren(heading);
-    const title = (text) => {
-      heading.textContent = text;
-      document.title = `${text} · Operators`;
-    };
-    const shown = page.show({ main, title, id, values, signal });
-    heading.focus({ preventScroll: true });
+const Page = ({ address: { name, id, values } }) => {
+  const heading = useRef();
+  const [listTitle, List, itemOf] = PAGES[name];
+  const isItem = itemOf !== undefined && id !== '';
+  const [title, Content] = isItem ? itemOf(id) : [listTitle, List];
+  useEffect(() => {
+    document.title = `${title} · Operators`;
+    heading.current.focus({ preventScroll: true });
     scrollTo(0, 0);
-    await shown;
-  } catch (error) {
-    if (!signal.aborted) showError(error);
-  }
+  }, []);
+  return html`
+    ${isItem && html`<p><a href=${`#/${name}`}>← All ${listTitle.toLowerCase()}</a></p>`}
+    <h1 tabindex="-1" ref=${heading}>${title}</h1>
+    <${Content} id=${id} values=${values} />
+  `;
 };
 
-const formatReason = (what, reason) => {
-  const [, head, list] = /^(.*?): (.*)$/.exec(reason) ?? [];
-  if (list === undefined || reason.length <= REASON_MAX_LENGTH) return element('p', {}, `${what}: ${reason}`);
-  return element('details', {}, element('summary', {}, `${what}: ${head}`), element('p', {}, list));
+const App = () => {
+  const [hash, setHash] = useState(location.hash);
+  const [isIn, setIsIn] = useState(isSignedIn());
+  const main = useRef();
+  useEffect(() => {
+    addEventListener('hashchange', () => {
+      notify('');
+      setHash(location.hash);
+    });
+    addEventListener('signed-out', () => setIsIn(false));
+  }, []);
+  const address = parseAddress(hash);
+  // Does not follow the link, because its hash would open another page.
+  const skip = (event) => {
+    event.preventDefault();
+    main.current.focus();
+  };
+  const link = ([name, [title]]) =>
+    html`<a href=${`#/${name}`} aria-current=${name === address.name ? 'page' : null}>${title}</a>`;
+  return html`
+    <a class="skip" href="#/" onClick=${skip}>Skip to content</a>
+    <header>
+      <b>Operators</b>
+      ${isIn && html`<nav aria-label="Console">${Object.entries(PAGES).map(link)}</nav>`}
+      ${isIn && html`<button type="button" onClick=${signOut}>Sign out</button>`}
+    </header>
+    <${Missing} />
+    <main tabindex="-1" ref=${main}>
+      ${
+        isIn
+          ? html`<${Page} key=${hash} address=${address} />`
+          : html`<${SignIn} enter=${() => setIsIn(true)} />`
+      }
+    </main>
+  `;
 };
 
-const showMissing = async () => {
-  const line = document.querySelector('#missing');
-  const all = await readMissing().catch(() => null);
-  const key = JSON.stringify(all);
-  // An unchanged line is not redrawn, so that an expanded list stays expanded.
-  if (line.dataset.shown === key) return;
-  line.dataset.shown = key;
-  line.hidden = all?.length === 0;
-  line.replaceChildren(
-    ...(all === null
-      ? [element('p', {}, 'The service does not respond.')]
-      : all.flatMap(({ what, why }) =>
-          why.split('; ').map((reason) => formatReason(what.replaceAll('_', ' '), reason)),
-        )),
-  );
-};
-
-signOutButton.addEventListener('click', () => {
-  signOut();
-  void show();
-});
-addEventListener('signed-out', () => void show());
-// Moves the focus without following the link, because its hash would open another page.
-document.querySelector('.skip').addEventListener('click', (event) => {
-  event.preventDefault();
-  main.focus();
-});
-addEventListener('hashchange', () => void show());
-void show();
-void poll(showMissing, MISSING_EVERY_MS, new AbortController().signal);
+render(html`<${App} />`, document.querySelector('#app'));

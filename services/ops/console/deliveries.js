@@ -1,117 +1,54 @@
-import { get, getPage, post, query } from './api-client.js';
-import { badge, button, choice, confirmed, element, field, json, notify, pairs, row, table } from './dom.js';
-import { filters, paginate } from './pagination.js';
-import { moment } from './format.js';
+import { get, post } from './api.js';
+import { Button, Filters, html, Json, loaded, notify, Pages, Pairs, show, Table, useData } from './parts.js';
 
-const PAGE_ITEMS = 50;
-const COLUMNS = ['Queued', 'Status', 'Channel', 'Kind', 'Attempts', 'Next attempt', 'Workspace'];
-const ATTEMPT_COLUMNS = ['Time', 'Event', 'Outcome', 'Failure', 'Response', 'Duration', 'Reason'];
-const STATUSES = ['queued', 'retrying', 'delivered', 'failed', 'cancelled'];
-const TONES = { delivered: 'good', failed: 'bad', retrying: 'warn' };
-
-const statusBadge = (status) => badge(status, TONES[status]);
-
-const rowOf = (one) =>
-  row(COLUMNS, [
-    element('a', { href: `#/deliveries/${one.delivery_id}` }, moment(one.queued_at)),
-    statusBadge(one.status),
-    one.channel,
-    one.kind,
-    String(one.attempts),
-    moment(one.next_attempt_at),
-    one.workspace_id,
-  ]);
-
-const responseCell = ({ answer, status_code: status }) => {
-  if (answer === null || answer === '') return status === null ? '–' : String(status);
-  return element(
-    'details',
-    {},
-    element('summary', {}, String(status ?? 'response')),
-    element('pre', { tabindex: '0' }, answer),
-  );
+const STATUSES = ['queued', 'retrying', 'delivered', 'failed', 'cancelled'].map((name) => [name, name]);
+const FILTERS = [
+  { name: 'status', options: [['', 'All'], ...STATUSES] },
+  { name: 'workspace', placeholder: 'ws_…' },
+  { name: 'since', type: 'date' },
+];
+const LINK = {
+  queued_at: (one) => html`<a href=${`#/deliveries/${one.delivery_id}`}>${show(one.queued_at)}</a>`,
 };
 
-const attemptRow = (entry) =>
-  row(ATTEMPT_COLUMNS, [
-    moment(entry.at),
-    entry.type.replace(/^Delivery/, '') + (entry.attempt ? ` ${entry.attempt}` : ''),
-    entry.outcome === null ? '–' : statusBadge(entry.outcome),
-    entry.failure ?? '–',
-    responseCell(entry),
-    entry.duration_ms === null ? '–' : `${entry.duration_ms} ms`,
-    entry.reason ?? '–',
-  ]);
+export const Deliveries = ({ values }) => html`
+  <${Filters} page="deliveries" values=${values} fields=${FILTERS} />
+  <${Pages} path="/ops/deliveries" filter=${values} cursorName="after" caption="Deliveries, newest first"
+    empty="No deliveries found." fields="queued_at status channel kind attempts next_attempt_at workspace_id"
+    draw=${LINK} keyOf=${(one) => one.delivery_id} />
+`;
 
-const showOne = async ({ main, title, id, signal }) => {
-  title('Delivery');
-  const content = element('div', {});
-  main.append(element('p', {}, element('a', { href: '#/deliveries' }, '← All deliveries')), content);
-  const act = async (action, success) => {
+const DRAW = {
+  workspace_id: (one) => html`<a href=${`#/history?workspace=${one.workspace_id}`}>${one.workspace_id}</a>`,
+  answer: ({ answer }) =>
+    answer ? html`<details><summary>Show</summary><pre tabindex="0">${answer}</pre></details>` : '–',
+};
+
+export const Delivery = ({ id }) => {
+  const data = useData((signal) => get(`/ops/deliveries/${encodeURIComponent(id)}`, signal));
+  const act = (action, success) => async () => {
     try {
-      const done = await post(`/ops/deliveries/${action}`, { ids: [id] });
-      notify((done.replayed ?? done.cancelled) === 0 ? 'Nothing to do.' : success);
-    } catch (error) {
-      notify(error.message, 'bad');
+      const { replayed, cancelled } = await post(`/ops/deliveries/${action}`, { ids: [id] });
+      notify((replayed ?? cancelled) === 0 ? 'Nothing to do.' : success);
+    } finally {
+      data.reload();
     }
-    await draw();
   };
-  const replay = () => act('replay', 'Replay started.');
-  const cancel = async () => {
-    if (await confirmed('Cancel this delivery? No further attempts are made.', 'Cancel it'))
-      await act('cancel', 'Delivery cancelled.');
-  };
-  const draw = async () => {
-    const one = await get(`/ops/deliveries/${encodeURIComponent(id)}`, signal);
-    const isOver = one.next_attempt_at === null;
-    content.replaceChildren(
-      element(
-        'section',
-        { class: 'panel', 'aria-label': 'Delivery' },
-        pairs([
-          ['Status', statusBadge(one.status)],
-          ['Channel', `${one.channel}, ${one.kind}`],
-          ['Queued', moment(one.queued_at)],
-          ['Next attempt', moment(one.next_attempt_at)],
-          ['Ended', moment(one.finished_at)],
-          ['Workspace', element('a', { href: `#/history?workspace=${one.workspace_id}` }, one.workspace_id)],
-          ['Rule', one.alert_id],
-          ['Id', one.delivery_id],
-        ]),
-        element(
-          'div',
-          { class: 'actions' },
-          isOver ? button('Replay', replay, { class: 'main' }) : button('Cancel', cancel),
-        ),
-      ),
-      element('h2', {}, 'Events'),
-      one.history.length === 0
-        ? element('p', { class: 'muted' }, 'No events yet.')
-        : table('Events of this delivery', ATTEMPT_COLUMNS, one.history.map(attemptRow)),
-      element('h2', {}, 'Payload'),
-      json(one.payload),
-    );
-  };
-  await draw();
-};
-
-export const show = async ({ main, title, id, values, signal }) => {
-  if (id !== null) return showOne({ main, title, id, signal });
-  title('Deliveries');
-  const [status, workspace, since] = ['status', 'workspace', 'since'].map((name) => values.get(name) ?? '');
-  const list = paginate(
-    (after) =>
-      getPage(`/ops/deliveries${query({ status, workspace, since, after, limit: PAGE_ITEMS })}`, signal),
-    (items) => table('Deliveries, newest first', COLUMNS, items.map(rowOf)),
-    'No deliveries found.',
+  const replay = html`<${Button} act=${act('replay', 'Replay started.')}>Replay<//>`;
+  const question = 'Cancel this delivery? No further attempts are made.';
+  const cancel = html`<${Button} act=${act('cancel', 'Delivery cancelled.')} ask=${question}>Cancel<//>`;
+  return loaded(
+    data,
+    (one) => html`
+      <article aria-label="Delivery">
+        <${Pairs} item=${one} draw=${DRAW}
+          fields="status channel kind queued_at next_attempt_at finished_at workspace_id alert_id delivery_id" />
+        ${one.next_attempt_at === null ? replay : cancel}
+      </article>
+      <${Table} caption="Events of this delivery" items=${one.history} draw=${DRAW}
+        fields="at type attempt outcome failure status_code answer duration_ms reason" />
+      <h2>Payload</h2>
+      <${Json} item=${one.payload} />
+    `,
   );
-  main.append(
-    filters('deliveries', [
-      field('Status', choice('status', [['', 'All'], ...STATUSES.map((name) => [name, name])], status)),
-      field('Workspace', element('input', { name: 'workspace', value: workspace, placeholder: 'ws_…' })),
-      field('Queued since', element('input', { name: 'since', type: 'date', value: since })),
-    ]),
-    list.element,
-  );
-  await list.load();
 };

@@ -1,122 +1,58 @@
-import { get, getPage, post, query } from './api-client.js';
-import { badge, button, choice, confirmed, element, field, json, notify, pairs, row, table } from './dom.js';
-import { filters, paginate } from './pagination.js';
-import { count, moment, plural } from './format.js';
+import { useState } from 'preact/hooks';
+import { get, post } from './api.js';
+import { badge, Button, Filters, html, Json, loaded, notify, Pages, plural, show, useData } from './parts.js';
 
-const PAGE_ITEMS = 50;
-const COLUMNS = ['Stream', 'Projection', 'Event', 'Error', 'Waiting', 'Attempts', ''];
-
-const showEvent = async (one, content) => {
-  content.replaceChildren(element('p', { class: 'muted' }, 'Loading …'));
-  try {
-    const path = [one.projection, one.stream].map(encodeURIComponent).join('/');
-    const parked = await get(`/ops/parked/${path}`);
-    content.replaceChildren(
-      pairs([
-        ['Error', element('span', { class: 'bad' }, parked.error)],
-        ['Parked', moment(parked.parked_at)],
-        ['Last attempt', moment(parked.tried_at)],
-        ['Position', parked.position],
-        ['Waiting behind it', plural(parked.waiting, 'event')],
-      ]),
-      parked.fact === null ? element('p', {}, 'The log no longer contains this event.') : json(parked.fact),
-    );
-  } catch (error) {
-    content.replaceChildren(element('p', { class: 'bad' }, error.message));
-  }
+const Event = ({ item: { projection, stream } }) => {
+  const path = [projection, stream].map(encodeURIComponent).join('/');
+  const data = useData((signal) => get(`/ops/parked/${path}`, signal));
+  return loaded(data, (parked) => html`<${Json} item=${parked} />`);
 };
 
-const rowsOf = (one) => {
-  const pending = element('span', {}, one.asked === null ? '' : badge(`${one.asked} requested`));
-  const act = async (action, body, success) => {
-    try {
-      await post(`/ops/parked/${action}`, { projection: one.projection, ...body });
-      pending.replaceChildren(badge(`${action} requested`));
-      notify(success);
-    } catch (error) {
-      notify(error.message, 'bad');
-    }
+const Actions = ({ projection, stream, type, asked }) => {
+  const [requested, setRequested] = useState(asked);
+  const act = (action, body) => async () => {
+    await post(`/ops/parked/${action}`, { projection, ...body });
+    setRequested(action);
+    notify(`${action} of ${stream} in ${projection} requested.`);
   };
-  const retry = () => act('retry', { streams: [one.stream] }, `Retry of ${one.stream} requested.`);
-  const skip = async () => {
-    const question = `Exclude this ${one.type} of ${one.stream} from ${one.projection} for good, and apply the events waiting behind it?`;
-    if (await confirmed(question, 'Skip it')) {
-      await act('skip', { stream: one.stream }, `Skip of the event in ${one.projection} requested.`);
-    }
+  const question = `Exclude this ${type} of ${stream} from ${projection} for good, and apply the events waiting behind it?`;
+  return html`
+    <div class="actions">
+      <${Button} act=${act('retry', { streams: [stream] })} aria-label="Retry ${stream}">Retry<//>
+      <${Button} act=${act('skip', { stream })} ask=${question} aria-label="Skip the event of ${stream}">Skip<//>
+      ${requested !== null && badge(`${requested} requested`)}
+    </div>
+  `;
+};
+
+const DRAW = { actions: (one) => html`<${Actions} ...${one} />` };
+
+export const Parked = ({ values }) => {
+  const { projection = '' } = values;
+  const retryAll = async () => {
+    const { streams_asked: streams } = await post('/ops/parked/retry', { projection, streams: 'all' });
+    notify(`${plural(streams, 'stream')} of ${projection} will be retried.`);
   };
-  const content = element('div', { class: 'cell' });
-  const more = element(
-    'tr',
-    { class: 'more', hidden: true },
-    element('td', { colspan: String(COLUMNS.length) }, content),
-  );
-  const toggle = button(
-    one.stream,
-    () => {
-      more.hidden = !more.hidden;
-      toggle.setAttribute('aria-expanded', String(!more.hidden));
-      if (!more.hidden) void showEvent(one, content);
-    },
-    { class: 'link', 'aria-expanded': 'false' },
-  );
-  return [
-    row(COLUMNS, [
-      toggle,
-      one.projection,
-      one.type,
-      element('span', { class: 'one-line', title: one.error }, one.error),
-      count(one.waiting),
-      `${plural(one.attempts, 'time')}, since ${moment(one.parked_at)}`,
-      element(
-        'div',
-        { class: 'actions' },
-        button('Retry', retry, { 'aria-label': `Retry ${one.stream}` }),
-        button('Skip', skip, { class: 'quiet', 'aria-label': `Skip the event of ${one.stream}` }),
-        pending,
-      ),
-    ]),
-    more,
-  ];
+  const { value: all = [] } = useData((signal) => get('/ops/projections', signal));
+  const options = all.map(({ name, parked }) => [name, `${name} (${show(parked)})`]);
+  return html`
+    <p class="muted">
+      An event that a projection cannot apply is parked, together with the later events of its stream. All other streams
+      continue. Fix the code, then retry.
+    </p>
+    <${Filters} page="parked" values=${values} fields=${[{ name: 'projection', options: [['', 'All'], ...options] }]} />
+    ${projection !== '' && html`<${Button} act=${retryAll}>Retry all of ${projection}<//>`}
+    <${Pages} path="/ops/parked" filter=${{ projection }} empty="No parked events."
+      fields="stream projection type error waiting attempts parked_at actions" draw=${DRAW} Detail=${Event}
+      keyOf=${(one) => `${one.projection} ${one.stream}`} />
+  `;
 };
 
-const retryAll = (projection) =>
-  button(`Retry all of ${projection}`, async () => {
-    try {
-      const { streams_asked: streams } = await post('/ops/parked/retry', { projection, streams: 'all' });
-      notify(`${plural(streams, 'stream')} of ${projection} will be retried.`);
-    } catch (error) {
-      notify(error.message, 'bad');
-    }
-  });
-
-export const show = async ({ main, title, values, signal }) => {
-  title('Parked events');
-  const projection = values.get('projection');
-  const names = element('div', {});
-  const list = paginate(
-    (cursor) => getPage(`/ops/parked${query({ projection, cursor, limit: PAGE_ITEMS })}`, signal),
-    (items) => table('Parked events', COLUMNS, items.flatMap(rowsOf)),
-    'No parked events.',
-  );
-  main.append(
-    element(
-      'p',
-      { class: 'muted' },
-      'An event that a projection cannot apply is parked, together with the later events of its stream. All other streams continue. Fix the code, then retry.',
-    ),
-    names,
-    list.element,
-  );
-  await list.load();
-  const all = await get('/ops/projections', signal);
-  const options = all.map((one) => [
-    one.name,
-    one.parked === 0 ? one.name : `${one.name} (${count(one.parked)})`,
-  ]);
-  names.replaceChildren(
-    filters('parked', [
-      field('Projection', choice('projection', [['', 'All'], ...options], projection ?? '')),
-    ]),
-    projection === null ? '' : element('p', {}, retryAll(projection)),
-  );
-};
+export const Waiting = () => html`
+  <p class="muted">
+    Alert rules do not fire on the events of these streams, because this release cannot read the first of them. All other
+    streams continue. Deploy the release that recorded the event.
+  </p>
+  <${Pages} path="/ops/alerts/waiting" empty="No waiting streams."
+    fields="stream type version waiting since" />
+`;

@@ -7,13 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiStack } from '../../operations/fixtures/stack.ts';
 import { openMcpStack } from '../mcp-stack.ts';
 import { createFixtureServer } from './fixture-server.ts';
+import { SUITE } from './suite.ts';
 import { openTokenProxy } from './token-proxy.ts';
 
 /** The cases use the server that the suite asks for; `process.integration.test.ts` uses the service's own tools. */
-const SUITE = join(
-  import.meta.dirname,
-  '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
-);
 const RUN_LIMIT_MS = 180_000;
 
 /** The older revision needs a session for the client's reply, and the service has none; the newer does not. */
@@ -56,20 +53,23 @@ afterAll(() => resources.disposeAsync());
 
 /** Exit code 1 means a failed check, which the output names. */
 const runSuite = async (...args: readonly string[]): Promise<string> => {
-  const run = promisify(execFile)(process.execPath, [SUITE, 'server', ...args], {
+  const run = promisify(execFile)(process.execPath, [SUITE ?? '', 'server', ...args], {
     cwd: folder,
     timeout: RUN_LIMIT_MS,
   });
   return (await run.catch((error: { stdout: string }) => error)).stdout;
 };
 
-test('where the transport streams, progress conforms to revision 2026-07-28', async () => {
-  const scenario = ['--spec-version', '2026-07-28', '--scenario', 'tools-call-with-progress'];
-  const stdout = await runSuite('--url', streamingUrl, ...scenario);
-  expect(stdout).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed/);
-});
+test.skipIf(SUITE === null)(
+  'where the transport streams, progress conforms to revision 2026-07-28',
+  async () => {
+    const scenario = ['--spec-version', '2026-07-28', '--scenario', 'tools-call-with-progress'];
+    const stdout = await runSuite('--url', streamingUrl, ...scenario);
+    expect(stdout).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed/);
+  },
+);
 
-test.concurrent.each(REVISIONS)(
+test.skipIf(SUITE === null).concurrent.each(REVISIONS)(
   'the transport meets the requirements of revision %s',
   async (revision, count, expected) => {
     const stdout = await runSuite('--url', url, '--requirements', revision);
