@@ -51,14 +51,9 @@ export type ScrapeWanted = {
 export const collectorConsumer = (source: string): string => `collector-${source}`;
 
 /**
- * Due deliveries. Messages carry ids only: payload and state are in Postgres. Ids due together share a message, because
- * a work queue acknowledges each message separately.
+ * Notice that deliveries of these endpoints are due. Core NATS, not JetStream: deliveries are in Postgres, and workers
+ * find those of a lost notice within a second. Each notice goes to one process of the group.
  */
-export const DELIVERIES_STREAM = 'DELIVERIES';
-export const DELIVERIES_SUBJECTS = 'deliveries.>';
 export const DELIVERIES_DUE = 'deliveries.due';
-export const DELIVERY_CONSUMER = 'delivery';
-
-/** Maximum ids per message. */
-export const DUE_IDS_MAX = 50;
-export type DeliveriesDue = { readonly delivery_ids: readonly string[] };
+export const DELIVERY_GROUP = 'delivery';
+export type DeliveriesDue = { readonly endpoints: readonly string[] };

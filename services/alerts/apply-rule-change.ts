@@ -11,7 +11,7 @@ import {
   retargetPageOfAlert,
 } from '#application/delivery-outbox/cancel.ts';
 import { resetFailureStreaks, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
-import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
+import { targetOfRule } from '#application/delivery-outbox/target.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { ReplayGuard } from './replay-guard.ts';
 

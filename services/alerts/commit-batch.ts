@@ -1,6 +1,9 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
+import {
+  enqueueOrHoldBack,
+  type NewDelivery,
+  type QueuedDelivery,
+} from '#application/delivery-outbox/enqueue.ts';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
@@ -46,13 +49,13 @@ const createAllDeliveries = async (
   return deliveries;
 };
 
-/** Runs in the transaction of `write`; returns the ids of new deliveries. */
+/** Runs in the transaction of `write`; returns the new deliveries that are due. */
 const queueMatches = async (
   session: MatchingSession,
   matches: readonly Match[],
   { traces, isLate }: Required<CommitOptions>,
   write: (client: Transaction) => Promise<void> = async () => undefined,
-): Promise<readonly string[]> => {
+): Promise<readonly QueuedDelivery[]> => {
   const { database, progress, replayGuard } = session;
   const derived = await createAllDeliveries(session, matches, traces);
   const isReplay = progress.position < progress.replayedUntil;
@@ -90,7 +93,7 @@ export const commit = async (
     progress.position < progress.replayedUntil
       ? await Promise.all(ruleChanges.map(toFinalRuleState(replayGuard)))
       : ruleChanges;
-  const queued: string[] = [];
+  const queued: QueuedDelivery[] = [];
   const groups = chunk(matches, MATCHES_PER_TRANSACTION);
   const last = groups.pop() ?? [];
   for (const some of groups) queued.push(...(await queueMatches(session, some, { traces, isLate })));

@@ -2,7 +2,7 @@ import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
 import { alertPayload, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
+import { targetOfRule } from '#application/delivery-outbox/target.ts';
 import type { Match } from './matching/match-events.ts';
 
 /** One delivery for each channel on which the rule was sending at that log position. */

@@ -1,3 +1,4 @@
+import type { QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
@@ -15,7 +16,7 @@ export type AlertsSettings = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly publish: (deliveryIds: readonly string[]) => void;
+  readonly publish: (queued: readonly QueuedDelivery[]) => void;
   /** `null` without a source; signal checks then wait in their table. */
   readonly signals: SignalSource | null;
   /** `RULES_MAX` when absent. Less in tests. */

@@ -1,5 +1,5 @@
 import { systemClock } from '#platform/clock.ts';
-import { createDueNotifier } from '#application/delivery-outbox/notify-due.ts';
+import { createDueNotifier } from '#application/delivery-outbox/notices.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -30,7 +30,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
     log,
     signal,
     signals,
-    publish: createDueNotifier(nats, log),
+    publish: createDueNotifier(nats),
   });
   resources.defer(() => running);
   operatorPort.started();

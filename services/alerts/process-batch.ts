@@ -3,8 +3,7 @@ import { commit, tracesOf } from './commit-batch.ts';
 import type { MatchingSession } from './dependencies.ts';
 import { closeAllDue } from './digests/close-due-digests.ts';
 import { loadBrandContext } from './matching/brand-context.ts';
-import { mayFire } from './matching/firing-events.ts';
-import { forgetState, loadRange, loadState, RULES_MAX } from './matching/load-state.ts';
+import { forgetState, loadRange, loadState, mayFire, RULES_MAX } from './matching/load-state.ts';
 import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
 import { FIRST_ID, nextRange } from './matching/rule-range.ts';
 

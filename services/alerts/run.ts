@@ -1,4 +1,5 @@
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
+import { mergeHeldBack } from '#application/delivery-outbox/merge-held-back.ts';
 import { createTraceTables } from '#application/delivery-outbox/trace-context.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
@@ -17,7 +18,6 @@ import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import type { FoundSignals } from './signals/notify-signals.ts';
 import { openSignalChecks, type SignalChecks } from './signals/signal-checks.ts';
-import { sendHeldBack } from './send-held-back.ts';
 import { continueWaitingStreams } from './waiting/continue-streams.ts';
 
 const BATCH_EVENTS = 2_000;
@@ -26,6 +26,19 @@ const POOL_CLIENTS = 4;
 const ROLE = 'alerts';
 /** Digest periods end, and held-back alerts go out, also while the log is quiet. */
 const QUIET_MS = 1_000;
+
+/** Messages of one call; new events do not wait for more. */
+const MESSAGES_MAX = 20;
+
+/** Sends one message per rule of which few deliveries wait now. */
+const sendHeldBack = async ({ database, settings }: MatchingSession): Promise<void> => {
+  for (let messages = 0; messages < MESSAGES_MAX; messages += 1) {
+    const now = settings.clock.now();
+    const { queued, isMore } = await mergeHeldBack(database, { baseUrl: settings.baseUrl, now });
+    if (queued.length > 0) settings.publish(queued);
+    if (!isMore) return;
+  }
+};
 
 /** A UTC `day` ends digest periods. `found` and `day` are null when the session ends. */
 type WaitResult =
@@ -89,7 +102,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         if (result.items.length === 0) return;
         results.watch(readNext());
         await processBatch(session, result.items, { isLive, leading });
-        signalChecks?.wake();
+        if (session.progress.signalChecks.takeSaved()) signalChecks?.wake();
         if (!isLive && result.items.some(({ kind }) => kind === 'caught_up')) {
           isLive = true;
           log.info({ position: String(progress.position) }, 'caught up');

@@ -1,7 +1,11 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { holdsClaim } from '#application/delivery-outbox/claim.ts';
-import { settle, type FinishedAttempt } from '#application/delivery-outbox/record-attempts.ts';
+import {
+  type FinishedAttempt,
+  pausedEndpoints,
+  recordAttempts,
+} from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
@@ -9,7 +13,7 @@ import { droppedOutcomes } from '#platform/telemetry/metrics.ts';
 
 /** The first attempt is written at once. Further ones are gathered, because a transaction costs more than its rows. */
 const ATTEMPTS_PER_WRITE_MAX = 1_000;
-const GATHER_MS = 20;
+const GATHER_MS = 10;
 /** Without a limit, so that an outage of Postgres loses no sent attempt while this process lives. */
 const WRITE_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
@@ -30,13 +34,19 @@ export const createAttemptWriter = (
   dependencies: {
     readonly pool: Database;
     readonly clock: Clock;
+    /** `null` for the clock of Postgres. */
+    readonly claimNow: () => Date | null;
     readonly log: Log;
     readonly workerId: string;
     readonly signal: AbortSignal;
   },
-  written: (deliveryIds: readonly string[]) => void,
+  callbacks: {
+    readonly written: (deliveryIds: readonly string[]) => void;
+    /** Endpoints that take no delivery for `ENDPOINT_PAUSE_MS`. */
+    readonly paused: (endpoints: readonly string[]) => void;
+  },
 ): AttemptWriter => {
-  const { pool, clock, log, workerId, signal } = dependencies;
+  const { pool, clock, claimNow, log, workerId, signal } = dependencies;
   const queue: AttemptResult[] = [];
   const closing = new AbortController();
   let running: Promise<void> | undefined;
@@ -51,7 +61,7 @@ export const createAttemptWriter = (
 
   /** A repeated write finds those recorded whose answer was lost, so only the first one counts what it drops. */
   const record = async (attempts: readonly FinishedAttempt[], nth: number): Promise<void> => {
-    const dropped = await settle(pool, workerId, attempts);
+    const dropped = await recordAttempts(pool, workerId, attempts, claimNow());
     if (dropped.length === 0 || nth > 0) return;
     droppedOutcomes.inc(dropped.length);
     log.warn({ delivery_ids: dropped }, 'outcomes dropped: claims lost, or recorded before');
@@ -84,7 +94,10 @@ export const createAttemptWriter = (
     while (queue.length > 0) {
       const batch = queue.splice(0, ATTEMPTS_PER_WRITE_MAX);
       await write(batch);
-      written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
+      callbacks.written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
+      const attempts = batch.flatMap((one) => ('attempt' in one ? [one.attempt] : []));
+      const paused = pausedEndpoints(attempts).map(({ endpoint }) => endpoint);
+      if (paused.length > 0) callbacks.paused(paused);
       if (queue.length < ATTEMPTS_PER_WRITE_MAX) await pause(GATHER_MS, closing.signal);
     }
     running = undefined;

@@ -1,22 +1,52 @@
 import { type Clock, pause } from '#platform/clock.ts';
-import { publishNextEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { deleteUnusedLeases } from '#application/delivery-outbox/endpoint-leases.ts';
-import { deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
+import { publishNextEvents } from '#application/delivery-outbox/journal.ts';
+import type { QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { forgetUnusedSecrets } from '#application/vault/unused-secrets.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
-import { type Database, withProof } from '#platform/postgres/pool.ts';
-import { suspendFailingEndpoints } from './endpoints/suspend-failing-endpoints.ts';
+import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
+import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 const ROLE = 'delivery';
 /** Journal entries that are not yet events are polled. */
-const RECORD_EVERY_MS = 200;
+const RECORD_EVERY_MS = 1_000;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 const FORGET_EVERY_MS = 60_000;
+
+/** Their events stay in the log. */
+export const FINISHED_RETENTION_DAYS = 30;
+const ROWS_PER_TRIM = 5_000;
+
+/** With their journal entries, and what is known of endpoints that took nothing for a day. Returns how many. */
+export const deleteFinishedDeliveries = (pool: Database, now: Date): Promise<number> =>
+  inTransaction(pool, async (client) => {
+    await client.query(
+      `delete from delivery.endpoint where not_before < $1::timestamptz - interval '1 day'`,
+      [now.toISOString()],
+    );
+    const { rows } = await client.query<{ delivery_id: string }>(
+      `with ended_by as (select $1::timestamptz - $2 * interval '1 day' as at)
+       delete from delivery.delivery where delivery_id in (
+         select delivery_id from delivery.delivery d, ended_by
+         where d.queued_at < ended_by.at
+           and not exists (select from delivery.due u where u.delivery_id = d.delivery_id)
+           and not exists (select from delivery.held h where h.delivery_id = d.delivery_id)
+           and not exists (
+             select from delivery.journal j where j.delivery_id = d.delivery_id and j.at >= ended_by.at)
+         order by d.queued_at limit $3)
+       returning delivery_id`,
+      [now.toISOString(), FINISHED_RETENTION_DAYS, ROWS_PER_TRIM],
+    );
+    const ids = rows.map(({ delivery_id }) => delivery_id);
+    for (const table of ['journal', 'unrecorded']) {
+      await client.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
+    }
+    return ids.length;
+  });
 
 export type LeaderTaskDependencies = {
   readonly pool: Database;
@@ -27,7 +57,9 @@ export type LeaderTaskDependencies = {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Best effort: the workers' sweeps find each lost delivery. */
-  readonly publish: (deliveryIds: readonly string[]) => void;
+  readonly publish: (queued: readonly QueuedDelivery[]) => void;
+  /** Called when this process begins and ends to lead. */
+  readonly leads: (leads: boolean) => void;
 };
 
 /** Repeats at once when `work` returns true, else after `everyMs`. Logs errors. */
@@ -67,10 +99,13 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       await forgetUnusedSecrets(eventStore, secrets);
       return false;
     }),
-    repeat(dependencies, signal, 'apply retention', TRIM_EVERY_MS, async () => {
-      const deleted = await deleteFinishedDeliveries(pool, clock.now());
-      return deleted + (await deleteUnusedLeases(pool)) > 0;
-    }),
+    repeat(
+      dependencies,
+      signal,
+      'apply retention',
+      TRIM_EVERY_MS,
+      async () => (await deleteFinishedDeliveries(pool, clock.now())) > 0,
+    ),
   ]);
 };
 
@@ -87,7 +122,12 @@ export const runLeaderTasks = (dependencies: LeaderTaskDependencies): Promise<vo
     signal,
     run: async (leading, lease) => {
       const pool = withProof(dependencies.pool, (client) => proveLease(client, lease));
-      await keep({ ...dependencies, pool }, leading);
+      dependencies.leads(true);
+      try {
+        await keep({ ...dependencies, pool }, leading);
+      } finally {
+        dependencies.leads(false);
+      }
     },
   });
 };

@@ -3,11 +3,12 @@ import { openChatChannel } from '#platform/channels/chat.ts';
 import { openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import { systemClock } from '#platform/clock.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { QUEUE_PLANS } from '#application/delivery-outbox/claim.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { createDueNotifier } from '#application/delivery-outbox/notify-due.ts';
+import { createDueNotifier, receiveDue } from '#application/delivery-outbox/notices.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
@@ -17,14 +18,11 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
-import { consumeDue } from './consume-jobs.ts';
+import { openEmailAddresses } from './email-addresses.ts';
 import { runLeaderTasks } from './leader-tasks.ts';
-import { openRecipients } from './recipients.ts';
-import { openSenders } from './send.ts';
+import { openSenders, tracedSend } from './send.ts';
 import { DeliverySettings } from './settings.ts';
-import { sweepEndpoints } from './sweep-endpoints.ts';
-import { tracedSend } from './traced-send.ts';
-import { openWorker } from './worker.ts';
+import { openWorker, sweepRegularly } from './worker.ts';
 
 const POOL_CLIENTS = 6;
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -36,7 +34,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   const clock = systemClock;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, {
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    options: FENCED_CONNECTION,
+    options: `${FENCED_CONNECTION} ${QUEUE_PLANS}`,
   });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
@@ -61,22 +59,21 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
   );
   const signing = openSigningSecrets(eventStore, vaults.secrets);
+  let isLeader = false;
   const worker = openWorker({
     pool,
     clock,
     log,
     workerId: `delivery_${randomUUID().slice(0, 8)}`,
     chance: Math.random,
+    mayEmail: () => isLeader,
     send: tracedSend(
       pool,
       openSenders({
-        pool,
-        clock,
-        signal,
         webhook: openWebhookChannel(egress, clock),
         chat: openChatChannel(egress, clock),
         email: resources.use(openEmailChannel(settings, clock)),
-        recipients: openRecipients(eventStore, pool, vaults.members),
+        emailAddress: openEmailAddresses(eventStore, pool, vaults.members),
         signingSecret: (workspaceId) => signing.current(workspaceId),
         chatAddress: (workspaceId, alertId, fingerprint) =>
           vaults.secrets.open(workspaceId, alertId, fingerprint),
@@ -92,18 +89,16 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     clock,
     log,
     signal,
-    publish: createDueNotifier(nats, log),
+    publish: createDueNotifier(nats),
+    leads: (leads) => {
+      isLeader = leads;
+    },
   });
   resources.defer(() => leaderTasks);
-  const sweeping = sweepEndpoints(worker, log, signal);
+  const sweeping = sweepRegularly(worker, log, signal);
   resources.defer(() => sweeping);
-  let consuming: Promise<void> | undefined;
-  const consume = async (): Promise<void> => {
-    const opened = await nats;
-    consuming = consumeDue(opened, worker, log, signal);
-  };
-  consume().catch(() => undefined);
-  resources.defer(() => consuming);
+  const receive = async (): Promise<void> => receiveDue(await nats, worker.due, signal);
+  receive().catch(() => undefined);
   operatorPort.started();
   log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivery worker started');
 });

@@ -1,15 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { CHAT_INTERVAL_MS, type ChatChannel } from '#platform/channels/chat.ts';
+import type { ChatChannel } from '#platform/channels/chat.ts';
 import type { EmailChannel } from '#platform/channels/email.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import type { WebhookChannel } from '#platform/channels/webhook.ts';
 import { type WebhookKeys, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
-import { type Clock, pause } from '#platform/clock.ts';
 import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
-import { reserveSendSlot } from '#application/delivery-outbox/rate-limit.ts';
+import { traceOf } from '#application/delivery-outbox/trace-context.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { Recipients } from './recipients.ts';
+import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 
 /** A rotated secret is not used any more and drops out of the cache. */
 const KEYS_MAX = 10_000;
@@ -20,13 +19,11 @@ export type Sent = SendOutcome | { readonly cancelled: string };
 export type Send = (delivery: ClaimedDelivery) => Promise<Sent>;
 
 export type SenderDependencies = {
-  readonly pool: Database;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
   readonly webhook: WebhookChannel;
   readonly chat: ChatChannel;
   readonly email: EmailChannel;
-  readonly recipients: Recipients;
+  /** `null` when the member has no address any more. */
+  readonly emailAddress: (workspaceId: string, memberId: string) => Promise<string | null>;
   readonly signingSecret: (workspaceId: string) => Promise<string | null>;
   /** `null` when the address with this fingerprint was removed. */
   readonly chatAddress: (workspaceId: string, alertId: string, fingerprint: string) => Promise<string | null>;
@@ -47,7 +44,7 @@ export const openSenders = (dependencies: SenderDependencies): Send => {
   };
 
   return async (delivery) => {
-    const { workspaceId, alertId, deliveryId, endpoint, target, payload } = delivery;
+    const { workspaceId, alertId, deliveryId, target, payload } = delivery;
     switch (target.channel) {
       case 'webhook': {
         const secret = await dependencies.signingSecret(workspaceId);
@@ -57,17 +54,28 @@ export const openSenders = (dependencies: SenderDependencies): Send => {
       case 'chat': {
         const url = await dependencies.chatAddress(workspaceId, alertId, target.fingerprint);
         if (url === null) return { cancelled: 'The address of the chat channel was removed.' };
-        await pause(
-          await reserveSendSlot(dependencies.pool, endpoint, dependencies.clock.now(), CHAT_INTERVAL_MS),
-          dependencies.signal,
-        );
         return dependencies.chat.sendOnce({ url }, payloadOf(delivery));
       }
       case 'email': {
-        const to = await dependencies.recipients.emailOf(workspaceId, target.member_id);
+        const to = await dependencies.emailAddress(workspaceId, target.member_id);
         if (to === null) return { cancelled: 'The member no longer has an e-mail address.' };
         return dependencies.email.sendOnce({ to, deliveryId }, payloadOf(delivery));
       }
     }
+  };
+};
+
+/** Continues the trace in which the delivery was queued. */
+export const tracedSend = (pool: Database, send: Send): Send => {
+  if (!isTracing()) return send;
+  return async (delivery) => {
+    const { deliveryId, target, attempts, workspaceId } = delivery;
+    const parent = await traceOf(pool, deliveryId);
+    const attributes = { delivery_id: deliveryId, attempt: attempts + 1, workspace_id: workspaceId };
+    return inSpan(`send ${target.channel}`, { kind: 'client', parent, attributes }, async (span) => {
+      const sent = await send(delivery);
+      span?.set('cancelled' in sent ? { outcome: 'cancelled' } : { delivered: sent.delivered });
+      return sent;
+    });
   };
 };

@@ -3,109 +3,123 @@ import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import {
   claim,
   CLAIM_EXTEND_MS,
-  type Claimant,
-  type Claimed,
-  claimOfEndpoints,
   type ClaimedDelivery,
+  EMAIL_GROUP,
+  EMAILS_IN_FLIGHT_MAX,
   extendClaims,
-  type EndpointPlaces,
+  findDueEndpoints,
+  groupOf,
   putOffClaim,
-  releaseClaims,
 } from '#application/delivery-outbox/claim.ts';
-import { dueEndpoints } from '#application/delivery-outbox/due.ts';
-import { isEmailEndpoint, leaseKeyOf } from '#application/delivery-outbox/target.ts';
+import { ENDPOINT_PREFIX } from '#application/delivery-outbox/target.ts';
+import { ENDPOINT_PAUSE_MS } from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
-import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import {
-  createEndpointQueues,
-  HELD_MAX,
-  LOAD_MAX,
-  WAITING_EMAILS_OF_WORKSPACE,
-  WAITING_PER_ENDPOINT,
-} from './endpoints/endpoint-queues.ts';
-import { createEndpointTurns } from './endpoints/endpoint-turns.ts';
+import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
+import { createAttemptWriter } from './attempt-writer.ts';
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
-import { createAttemptWriter } from './attempt-writer.ts';
-import { createHeldEndpoints } from './endpoints/held-endpoints.ts';
 
+/** Sends of a process. An endpoint has a small share of them, so one that hangs blocks only its own. */
+const IN_FLIGHT_MAX = 512;
+/** A workspace with many receivers that hang cannot use up all places. */
+const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
+/** Payloads in memory. The last claim can exceed it by CLAIMED_AT_ONCE_MAX payloads. */
+const IN_FLIGHT_MAX_BYTES = 64 * 1024 ** 2;
+const CLAIMED_AT_ONCE_MAX = 128;
+const ENDPOINTS_PER_CLAIM = 16;
+/** Further endpoints are left to the next sweep. */
+const ENDPOINTS_WAITING_MAX = 10_000;
+/** Sweeps find retries, expired leases and what notices missed. */
+const SWEEP_EVERY_MS = 1_000;
 /** Unfinished sends are repeated after their lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
-
-/** Limit for an endpoint's queue when many endpoints have more due, so that they share the load. */
-const WAITING_AT_A_TURN = 64;
-
-const countByEndpoint = (deliveries: readonly ClaimedDelivery[]): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const { endpoint } of deliveries) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
-  return counts;
-};
 
 export type WorkerOptions = {
   readonly pool: Database;
   readonly clock: Clock;
-  readonly leaseClock?: Clock;
+  /** Time of claims. Absent: the clock of Postgres. */
+  readonly claimClock?: Clock;
   readonly log: Log;
   readonly workerId: string;
   readonly send: Send;
   readonly chance: () => number;
+  /** One process sends e-mails, so that their places hold over all. */
+  readonly mayEmail: () => boolean;
 };
 
 export type Worker = {
-  /** Resolves when claimed, not when sent. Skips deliveries that are claimed or not due. */
-  take(deliveryIds: readonly string[]): Promise<void>;
-  /**
-   * Each endpoint gets one turn, with as many deliveries as places, so that large backlogs delay no others. Ends early
-   * when the worker is full. Returns how many were claimed.
-   */
+  /** Claims and sends what is due at the endpoints, as soon as there are places. */
+  readonly due: (endpoints: readonly string[]) => void;
+  /** Looks for due deliveries in the tables. Returns how many were claimed; ends early when all places are taken. */
   sweep(): Promise<number>;
-  /** Resolves also when the signal is aborted. */
-  hasCapacity(signal?: AbortSignal): Promise<void>;
-  overflowed(): readonly string[];
+  /** Resolves when nothing claimed is left to record. */
   idle(): Promise<void>;
   close(): Promise<void>;
 };
 
-export const openWorker = ({
-  pool,
-  clock,
-  leaseClock,
-  log,
-  workerId,
-  send,
-  chance,
-}: WorkerOptions): Worker => {
-  const leaseNow = (): Date | null => leaseClock?.now() ?? null;
+export const openWorker = (options: WorkerOptions): Worker => {
+  const { pool, clock, claimClock, log, workerId, send, chance, mayEmail } = options;
+  const claimNow = (): Date | null => claimClock?.now() ?? null;
   const ending = new AbortController();
-  /** By delivery id, for deliveries claimed and not yet recorded. */
+  /** By delivery id, until the result is recorded. */
   const held = new Map<string, { readonly endpoint: string; readonly since: number }>();
-  const heldEndpoints = createHeldEndpoints(pool, workerId);
+  /** Sends that have not ended: of all, of each group, and the bytes of their payloads. */
+  let inFlight = 0;
+  const inFlightOf = new Map<string, number>();
+  let bytes = 0;
+  /** Endpoints to look at in the tables, oldest first, with the group for whose places each waits. */
+  const waiting = new Map<string, string | null>();
+  /** Endpoints with all places taken: more may be due once a send is recorded. */
+  let full = new Set<string>();
   const released = createWakeSignal();
-  const turns = createEndpointTurns();
+  let isClosed = false;
 
+  const countSend = (delivery: ClaimedDelivery, by: 1 | -1): void => {
+    const group = groupOf(delivery);
+    const ofGroup = (inFlightOf.get(group) ?? 0) + by;
+    if (ofGroup > 0) inFlightOf.set(group, ofGroup);
+    else inFlightOf.delete(group);
+    inFlight += by;
+    bytes += by * delivery.payload.length;
+  };
+  const wait = (endpoint: string): unknown =>
+    waiting.set(endpoint, endpoint.startsWith(ENDPOINT_PREFIX.email) ? EMAIL_GROUP : null);
   const release = (deliveryIds: readonly string[]): void => {
     for (const deliveryId of deliveryIds) {
-      const one = held.get(deliveryId);
-      if (one === undefined) continue;
+      const endpoint = held.get(deliveryId)?.endpoint;
       held.delete(deliveryId);
-      heldEndpoints.remove(leaseKeyOf(one.endpoint));
+      if (endpoint !== undefined && full.delete(endpoint)) wait(endpoint);
     }
-    heldEndpoints.releaseEmpty();
-    if (stoppedFull && !isFull()) serveSoon();
+    serveSoon();
     released.notify();
   };
-  const attemptWriter = createAttemptWriter({ pool, clock, log, workerId, signal: ending.signal }, release);
+  const attemptWriter = createAttemptWriter(
+    { pool, clock, claimNow, log, workerId, signal: ending.signal },
+    {
+      written: release,
+      paused: (endpoints) => {
+        setTimeout(() => due(endpoints), ENDPOINT_PAUSE_MS).unref();
+      },
+    },
+  );
 
-  const attempt = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
-    const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;
+  const putOff = async (deliveryId: string): Promise<void> => {
+    // If this write fails too, the lease expires.
+    await putOffClaim(pool, workerId, deliveryId, claimNow()).catch(() => undefined);
+    release([deliveryId]);
+  };
+  const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
+    const { deliveryId, workspaceId, alertId, endpoint, target, attempts, attemptsBefore } = delivery;
     const at = clock.now().toISOString();
+    countSend(delivery, 1);
     try {
-      const sent = await send(delivery);
+      const sent = await send(delivery).finally(() => countSend(delivery, -1));
+      serveSoon();
       if ('cancelled' in sent) {
         attemptWriter.add({ deliveryId, cancelled: sent.cancelled });
         deliveryAttempts.inc({ channel: target.channel, class: 'cancelled' });
-        return null;
+        return;
       }
       meterAttempt(target.channel, sent.failure ?? 'delivered', sent.duration_ms / 1_000);
       const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
@@ -115,6 +129,7 @@ export const openWorker = ({
           workspaceId,
           alertId,
           channel: target.channel,
+          endpoint,
           attempt: attempts + 1,
           attemptedAt: at,
           outcome: next.outcome,
@@ -122,205 +137,147 @@ export const openWorker = ({
           sent,
         },
       });
-      return sent.delivered;
     } catch (error) {
-      // An error on our side: no attempt was made. If this write fails too, the lease expires.
+      // An error on our side: no attempt was made.
       log.warn({ err: error, delivery_id: deliveryId }, 'delivery preparation failed; postponed');
-      await putOffClaim(pool, workerId, deliveryId, leaseNow()).catch(() => undefined);
-      release([deliveryId]);
-      return null;
+      await putOff(deliveryId);
     }
   };
 
-  const claimant = (): Claimant => ({
-    workerId,
-    now: clock.now(),
-    leaseNow: leaseNow(),
-    unreadable: (delivery_id, error) =>
-      log.error({ err: error, delivery_id }, 'delivery unreadable; postponed'),
-  });
-  const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
-
-  /** An endpoint whose places are used up is refilled once its queue is half empty. */
-  const queueClaimed = async (
-    { endpoints: taken, deliveries: claimed }: Claimed,
-    placesAt: (endpoint: string) => number,
-  ): Promise<void> => {
-    const since = performance.now();
-    heldEndpoints.taken(taken);
-    const added = claimed.filter(({ deliveryId }) => !held.has(deliveryId));
-    for (const { deliveryId, endpoint } of added) {
-      held.set(deliveryId, { endpoint, since });
-      heldEndpoints.add(leaseKeyOf(endpoint));
-    }
-    heldEndpoints.releaseEmpty();
-    const refused = queues.offer(added);
-    if (refused.length > 0) {
-      const ids = refused.map(({ deliveryId }) => deliveryId);
-      release(ids);
-      await releaseClaims(pool, workerId, ids);
-    }
-    const counts = countByEndpoint(claimed);
-    const more = claimed.filter(({ endpoint }) => (counts.get(endpoint) ?? 0) >= placesAt(endpoint));
-    // Only after the release can a worker with places claim them.
-    queues.gaveBack(new Map([...more, ...refused].map((one) => [one.endpoint, one.workspaceId])));
+  const placesOf = (group: string): number => {
+    const count = inFlightOf.get(group) ?? 0;
+    if (group !== EMAIL_GROUP) return IN_FLIGHT_OF_WORKSPACE_MAX - count;
+    return mayEmail() ? EMAILS_IN_FLIGHT_MAX - count : 0;
   };
+  const places = (): number =>
+    isClosed || bytes >= IN_FLIGHT_MAX_BYTES ? 0 : Math.min(CLAIMED_AT_ONCE_MAX, IN_FLIGHT_MAX - inFlight);
 
-  /** Endpoints with fewer due than places need no further turn. */
-  const claimEndpoints = async (wanted: readonly EndpointPlaces[]): Promise<number> => {
-    const claimed = await claimOfEndpoints(pool, claimant(), wanted);
-    const counts = countByEndpoint(claimed.deliveries);
-    for (const { endpoint, places } of wanted)
-      if ((counts.get(endpoint) ?? 0) < places) turns.remove(endpoint);
-    const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
-    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? 0);
+  /** Endpoints that could not have all they asked for wait behind the others. */
+  const claimOnce = async (endpoints: readonly string[]): Promise<number> => {
+    for (const endpoint of endpoints) waiting.delete(endpoint);
+    const claimed = await claim(pool, {
+      workerId,
+      now: claimNow(),
+      endpoints,
+      places: places(),
+      groupPlaces: IN_FLIGHT_OF_WORKSPACE_MAX,
+      groups: new Map([...inFlightOf.keys(), EMAIL_GROUP].map((group) => [group, placesOf(group)])),
+    });
+    for (const { endpoint, group } of claimed.left) waiting.set(endpoint, group);
+    for (const endpoint of claimed.full) full.add(endpoint);
+    for (const { deliveryId, error } of claimed.unreadable) {
+      log.error({ err: error, delivery_id: deliveryId }, 'delivery unreadable; postponed');
+      void putOff(deliveryId);
+    }
+    for (const delivery of claimed.deliveries) {
+      // The lease of a send that is still under way has expired.
+      if (held.has(delivery.deliveryId)) continue;
+      held.set(delivery.deliveryId, { endpoint: delivery.endpoint, since: performance.now() });
+      void attempt(delivery);
+    }
     return claimed.deliveries.length;
   };
 
-  const nextTurns = (served: ReadonlySet<string>): readonly EndpointPlaces[] => {
-    const most = Math.max(WAITING_AT_A_TURN, Math.floor(LOAD_MAX / Math.max(1, turns.size())));
-    let emailPlaces = queues.emailPlaces();
-    return turns.next(HELD_MAX - held.size, (endpoint) => {
-      if (served.has(endpoint)) return 0;
-      const places = queues.placesAtTurn(endpoint, most);
-      if (!isEmailEndpoint(endpoint)) return places;
-      const shared = Math.min(places, emailPlaces);
-      emailPlaces -= shared;
-      return shared;
-    });
+  const nextEndpoints = (): readonly string[] => {
+    const next: string[] = [];
+    for (const [endpoint, group] of waiting) {
+      if (group === null || placesOf(group) > 0) next.push(endpoint);
+      if (next.length === ENDPOINTS_PER_CLAIM) break;
+    }
+    return next;
   };
 
-  /** Endpoints may still wait for their turn, because the worker was full. */
-  let stoppedFull = false;
   let serving: Promise<number> | null = null;
-  /** The present run may have served an endpoint that was added since. */
   let serveAgain = false;
-  const serveTurns = async (): Promise<number> => {
-    // The caller must store the promise first. It is removed in the step that looks for the last turn, so an endpoint
-    // added later starts the next run.
+  const serve = async (): Promise<number> => {
+    // The caller must store the promise first.
     await Promise.resolve();
-    const served = new Set<string>();
-    stoppedFull = false;
+    let sum = 0;
     try {
-      let count = 0;
-      while (!isFull() && !ending.signal.aborted) {
-        const wanted = nextTurns(served);
-        if (wanted.length === 0) break;
-        for (const { endpoint } of wanted) served.add(endpoint);
-        count += await claimEndpoints(wanted);
-      }
-      stoppedFull = isFull();
-      return count;
+      do {
+        serveAgain = false;
+        let asked = 0;
+        for (let next = nextEndpoints(); next.length > 0 && places() > 0; next = nextEndpoints()) {
+          const claimed = await claimOnce(next);
+          sum += claimed;
+          // Endpoints that are left may have places after others were claimed.
+          asked = claimed > 0 ? 0 : asked + next.length;
+          if (asked >= waiting.size) break;
+        }
+      } while (serveAgain && places() > 0);
+      return sum;
     } finally {
       serving = null;
-      if (serveAgain) serveSoon();
       released.notify();
     }
   };
-  /** One turn each, so that the caller does not wait for a backlog. Returns how many were claimed. */
-  const serve = (): Promise<number> => {
-    if (serving === null) {
-      serveAgain = false;
-      serving = serveTurns();
-    }
-    return serving;
-  };
-  /** Runs once more, because the present run may have served endpoints that were added since. */
-  const serveAll = async (): Promise<number> => (await (serving ?? 0)) + (await serve());
-  /** After the present run. An endpoint whose claim fails waits for the next sweep. */
+  /** After an error the next sweep finds the endpoints again. */
   const serveSoon = (): void => {
-    if (serving !== null) {
-      serveAgain = true;
-      return;
-    }
-    serve().catch((error: unknown) => log.warn({ err: error }, 'endpoint queue refill failed'));
+    serveAgain = true;
+    if (serving !== null || waiting.size === 0 || places() === 0) return;
+    serving = serve();
+    serving.catch((error: unknown) => log.warn({ err: error }, 'claiming deliveries failed'));
   };
-  const queues = createEndpointQueues({
-    attempt,
-    hasCapacity: (endpoint, workspaceId) => {
-      turns.add(endpoint, workspaceId);
-      serveSoon();
-    },
-    chance,
-  });
-
-  const take = async (deliveryIds: readonly string[]): Promise<void> => {
-    const unclaimed = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
-    if (unclaimed.length === 0 || ending.signal.aborted) return;
-    const wanted = queues.places();
-    const claimed = await claim(pool, claimant(), unclaimed, {
-      wanted,
-      otherPlaces: WAITING_PER_ENDPOINT,
-      otherEmailPlaces: WAITING_EMAILS_OF_WORKSPACE,
-    });
-    const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
-    const otherPlaces = (endpoint: string): number =>
-      isEmailEndpoint(endpoint) ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
-    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? otherPlaces(endpoint));
+  const due = (endpoints: readonly string[]): void => {
+    for (const endpoint of endpoints) {
+      if (waiting.size >= ENDPOINTS_WAITING_MAX) break;
+      if (mayEmail() || !endpoint.startsWith(ENDPOINT_PREFIX.email)) wait(endpoint);
+    }
+    serveSoon();
   };
 
   let swept = '';
   const sweep = async (): Promise<number> => {
-    let count = 0;
+    let sum = 0;
+    if (swept === '') full = new Set();
     do {
-      const { endpoints, next } = await dueEndpoints(pool, claimant(), swept);
-      for (const { endpoint, workspaceId } of endpoints) turns.add(endpoint, workspaceId);
+      const { endpoints, next } = await findDueEndpoints(pool, claimNow(), swept);
       swept = next ?? '';
-      // Also while the worker is full, so that new endpoints wait for their turn like others.
-      count += await serveAll();
-    } while (swept !== '' && !isFull() && !ending.signal.aborted);
-    return count;
-  };
-
-  const giveBack = async (deliveryIds: readonly string[]): Promise<void> => {
-    if (deliveryIds.length === 0) return;
-    queues.drop(new Set(deliveryIds));
-    release(deliveryIds);
-    await releaseClaims(pool, workerId, deliveryIds);
+      due(endpoints);
+      sum += (await serving) ?? 0;
+    } while (swept !== '' && places() > 0);
+    return sum;
   };
 
   const extend = async (): Promise<void> => {
     const old = performance.now() - CLAIM_EXTEND_MS;
-    const lostEndpoints = await heldEndpoints.extend(leaseNow());
-    const waiting = queues.waiting().filter(({ endpoint }) => lostEndpoints.has(leaseKeyOf(endpoint)));
-    await giveBack(waiting.map(({ deliveryId }) => deliveryId));
     const ids = [...held].flatMap(([deliveryId, { since }]) => (since < old ? [deliveryId] : []));
-    if (ids.length === 0) return;
-    const renewed = await extendClaims(pool, workerId, ids, leaseNow());
-    // Cancelled or taken over while queued. Sends in flight are not interrupted.
-    const lost = new Set(ids.filter((deliveryId) => !renewed.has(deliveryId)));
-    const dropped = queues.waiting().flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [deliveryId] : []));
-    queues.drop(new Set(dropped));
-    release(dropped);
+    if (ids.length > 0) await extendClaims(pool, workerId, ids, claimNow());
   };
   const extending = setInterval(() => {
     extend().catch((error: unknown) => log.warn({ err: error }, 'claim renewal failed'));
   }, CLAIM_EXTEND_MS);
 
   const isIdle = (): boolean => held.size === 0 && serving === null;
-
+  const idle = async (): Promise<void> => {
+    while (!isIdle()) await released.next();
+  };
   return {
-    take,
+    due,
     sweep,
-    hasCapacity: async (signal) => {
-      const isEnding = (): boolean => ending.signal.aborted || signal?.aborted === true;
-      while (isFull() && !isEnding()) await released.next(signal ? { signal } : {});
-    },
-    overflowed: () => queues.overflowed(),
-    idle: async () => {
-      while (!isIdle()) await released.next();
-      await heldEndpoints.released();
-    },
+    idle,
     close: async () => {
-      clearInterval(extending);
-      const waiting = queues.waiting().map(({ deliveryId }) => deliveryId);
+      isClosed = true;
       const limit = pause(CLOSE_LIMIT_MS, ending.signal);
-      await Promise.race([queues.close().then(() => attemptWriter.close()), limit]);
+      await Promise.race([idle().then(() => attemptWriter.close()), limit]);
+      clearInterval(extending);
       ending.abort();
-      release([]);
-      await releaseClaims(pool, workerId, waiting).catch(() => undefined);
-      release(waiting);
-      await heldEndpoints.released();
     },
   };
+};
+
+/** Until aborted. Logs errors and goes on. */
+export const sweepRegularly = async (
+  worker: Pick<Worker, 'sweep'>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      await worker.sweep();
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'sweep failed; retrying');
+    }
+    await pause(SWEEP_EVERY_MS, signal);
+  }
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 

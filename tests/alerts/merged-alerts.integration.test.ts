@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { WAITING_MAX } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
+import { WAITING_MAX } from '#application/delivery-outbox/enqueue.ts';
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
@@ -20,9 +20,9 @@ const fill = async ({ alert_id }: Rule): Promise<void> => {
     `with one as (select * from delivery.delivery where alert_id = $1 limit 1), copy as (
        insert into delivery.delivery (delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload)
        select gen_random_uuid(), workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload
-       from one, generate_series(2, ${WAITING_MAX}) returning delivery_id, alert_id, endpoint, queued_at)
-     insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
-     select delivery_id, alert_id, endpoint, 0, 0, queued_at from copy`,
+       from one, generate_series(2, ${WAITING_MAX}) returning delivery_id, workspace_id, alert_id, endpoint, queued_at)
+     insert into delivery.due (delivery_id, workspace_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+     select delivery_id, workspace_id, alert_id, endpoint, 0, 0, queued_at from copy`,
     [alert_id],
   );
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { requireAlive, startAlertsProcess } from './alerts-process.ts';
 import { openAlertsStack, type Rule, scanEvents } from './stack.ts';

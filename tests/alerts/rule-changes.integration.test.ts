@@ -21,8 +21,8 @@ const ruleWithMany = async (): Promise<Rule> => {
        select gen_random_uuid(), $1, $2, 'webhook', 'alert', now(), $3, $4, '{}' from generate_series(1, $5::int)
        returning delivery_id
      )
-     insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
-     select delivery_id, $2, $3, 0, 0, now() from added`,
+     insert into delivery.due (delivery_id, workspace_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+     select delivery_id, $1, $2, $3, 0, 0, now() from added`,
     [
       rule.workspace_id,
       rule.alert_id,

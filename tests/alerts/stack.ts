@@ -12,7 +12,7 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
@@ -161,7 +161,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
         log: silentLog(),
         signal: ending.signal,
         signals: signals ?? null,
-        publish: (ids) => void published.push(...ids),
+        publish: (queued) => void published.push(...queued.map(({ deliveryId }) => deliveryId)),
         ...(rulesMax !== undefined && { rulesMax }),
       });
       return {

@@ -6,22 +6,22 @@ import { Pool } from 'undici';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { systemClock } from '#platform/clock.ts';
-import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { enqueue, type NewDelivery, type QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { QUEUE_PLANS } from '#application/delivery-outbox/claim.ts';
+import { notifyDue, receiveDue } from '#application/delivery-outbox/notices.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { consumeDue } from '#services/delivery/consume-jobs.ts';
+import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { openSenders } from '#services/delivery/send.ts';
 import { openWorker } from '#services/delivery/worker.ts';
 import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
 import { measureIsolation } from './deliveries/isolation.ts';
 import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
-import { type BenchServers, openPlainPool, startServers } from './runner/servers.ts';
+import { type BenchServers, startServers } from './runner/servers.ts';
 
 /** Makes rounds long: their start and end, where neither side is busy, hardly count. */
 const DELIVERIES = scaled(30_000);
@@ -48,7 +48,7 @@ type BenchDependencies = {
 export const run = async (context: BenchContext<'deliveries'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPool(servers.databaseUrl, POOL_CLIENTS, { options: QUEUE_PLANS });
   resources.defer(() => pool.end());
   await createDeliveryTables(pool);
   const nats = resources.use(await openNats(servers.natsUrl, 'bench'));
@@ -58,21 +58,22 @@ export const run = async (context: BenchContext<'deliveries'>): Promise<void> =>
   const rules = Array.from({ length: RULES }, () => ({ workspaceId: 'ws_bench', alertId: randomUUID() }));
   const dependencies: BenchDependencies = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
   context.print(
-    `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from JetStream to the response, compared ` +
+    `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from the notice to the response, compared ` +
       'with undici and HMAC alone; medians of paired rounds',
   );
 
-  let deliveries: readonly NewDelivery[] = [];
+  let queued: readonly QueuedDelivery[] = [];
   const pairs = await measurePairs(
     context.rounds,
     async () => {
-      deliveries = await queue(dependencies);
+      const [deliveries, due] = await queue(dependencies);
+      queued = due;
       return sendBare(dependencies, deliveries);
     },
-    () => sendOurs(dependencies),
+    () => sendOurs(dependencies, queued),
   );
   const { measured, ceiling, ratio } = pairs.of((rate) => rate);
-  context.record('JetStream to POST', measured, ceiling, ratio);
+  context.record('notice to POST', measured, ceiling, ratio);
   context.print(
     `  ${perSecond(measured)} of ${perSecond(ceiling)}, ratio ${ratio.toFixed(2)}; events queued and attempted, recorded ` +
       `afterwards: ${perSecond(await recordAll(dependencies))}`,
@@ -80,19 +81,15 @@ export const run = async (context: BenchContext<'deliveries'>): Promise<void> =>
   await measureIsolation(context, servers);
 };
 
-async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<readonly NewDelivery[]> {
+async function queue({ pool, rules, origin }: BenchDependencies) {
   const deliveries = Array.from({ length: DELIVERIES }, (_, n) => {
     const rule = rules[n % RULES] ?? { workspaceId: '', alertId: '' };
     return newDelivery(rule, { channel: 'webhook', url: `${origin}/rule/${n % RULES}` }, new Date());
   });
   // Forces the state of production: pages of a delivery were written after the last checkpoint.
   await pool.query('checkpoint');
-  await inTransaction(pool, (client) => enqueue(client, deliveries));
-  await notifyDue(
-    nats,
-    deliveries.map(({ deliveryId }) => deliveryId),
-  );
-  return deliveries;
+  const queued = await inTransaction(pool, (client) => enqueue(client, deliveries));
+  return [deliveries, queued] as const;
 }
 
 async function sendBare({ origin }: BenchDependencies, deliveries: readonly NewDelivery[]): Promise<number> {
@@ -123,7 +120,10 @@ async function sendBare({ origin }: BenchDependencies, deliveries: readonly NewD
 }
 
 /** Ends when the last attempt is stored. */
-async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
+async function sendOurs(
+  { pool, nats }: BenchDependencies,
+  queued: readonly QueuedDelivery[],
+): Promise<number> {
   const ending = new AbortController();
   await using egress = openEgress({ allowLoopback: true });
   const all = Promise.withResolvers<void>();
@@ -131,13 +131,10 @@ async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
   let sent = 0;
   const webhook = openWebhookChannel(egress, systemClock);
   const senders = openSenders({
-    pool,
-    clock: systemClock,
-    signal: ending.signal,
     webhook,
     chat: { sendOnce: () => Promise.reject(new Error('no chat here')) },
     email: { sendOnce: () => Promise.reject(new Error('no e-mail here')), [Symbol.dispose]: () => undefined },
-    recipients: { emailOf: async () => null },
+    emailAddress: async () => null,
     signingSecret: async () => SECRET,
     chatAddress: async () => null,
   });
@@ -147,6 +144,7 @@ async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
     log: silentLog(),
     workerId: `bench_${randomBytes(4).toString('hex')}`,
     chance: Math.random,
+    mayEmail: () => false,
     send: async (delivery) => {
       const outcome = await senders(delivery);
       if ('delivered' in outcome && outcome.delivered) sent += 1;
@@ -155,13 +153,14 @@ async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
     },
   });
   const startMs = performance.now();
-  const consuming = consumeDue(nats, worker, silentLog(), ending.signal);
+  const receiving = receiveDue(nats, worker.due, ending.signal);
+  notifyDue(nats, queued);
   await all.promise;
   clearTimeout(limit);
   await worker.idle();
   const rate = (DELIVERIES / (performance.now() - startMs)) * 1_000;
   ending.abort();
-  await consuming;
+  await receiving;
   await worker.close();
   const { rows } = await pool.query<{ open: number }>(
     `select count(*)::int as open from delivery.overview where status <> 'delivered'`,

@@ -102,7 +102,7 @@ export const FIGURES = {
     'products of a shop': { unit: 'ms', ceiling: SMALLEST, target: ratioMax(1.3) },
   },
   deliveries: {
-    'JetStream to POST': { unit: '/s', ceiling: 'undici and HMAC', target: ratioMin(0.65) },
+    'notice to POST': { unit: '/s', ceiling: 'undici and HMAC', target: ratioMin(0.65) },
     'with a hanging endpoint, p95': { unit: 'ms', target: max(1_000) },
   },
   'alerts-path': {

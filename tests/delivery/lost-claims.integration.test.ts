@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claim, CLAIM_LEASE_MS } from '#application/delivery-outbox/claim.ts';
+import { endpointOf } from '#application/delivery-outbox/target.ts';
 import type { FinishedAttempt } from '#application/delivery-outbox/record-attempts.ts';
 import { NO_TIMING } from '#platform/channels/send-outcome.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -95,14 +96,15 @@ describe('outcomes that Postgres took', () => {
   };
   const claimed = async (count: number): Promise<readonly string[]> => {
     const ids = await queue(count);
-    const claimant = {
+    const { deliveries } = await claim(stack.pool, {
       workerId: WORKER,
       now: stack.clock.now(),
-      leaseNow: stack.clock.now(),
-      unreadable: () => undefined,
-    };
-    const places = { wanted: [], otherPlaces: count, otherEmailPlaces: 0 };
-    expect((await claim(stack.pool, claimant, ids, places)).deliveries).toHaveLength(count);
+      endpoints: [endpointOf(target, '')],
+      places: count,
+      groupPlaces: count,
+      groups: new Map(),
+    });
+    expect(deliveries).toHaveLength(count);
     return ids;
   };
   const delivered = (deliveryId: string): { readonly attempt: FinishedAttempt } => ({
@@ -110,6 +112,7 @@ describe('outcomes that Postgres took', () => {
       deliveryId,
       ...stack.rule(),
       channel: 'webhook',
+      endpoint: endpointOf(target, ''),
       attempt: 1,
       attemptedAt: stack.clock.now().toISOString(),
       outcome: 'delivered',
@@ -137,8 +140,9 @@ describe('outcomes that Postgres took', () => {
     });
     const log = pino({}, { write: (line: string) => (lines += line) });
     const { signal } = new AbortController();
-    const of = { pool, clock: stack.clock, log, workerId: WORKER, signal };
-    return { writer: createAttemptWriter(of, () => undefined), lines: () => lines };
+    const of = { pool, clock: stack.clock, claimNow: () => stack.clock.now(), log, workerId: WORKER, signal };
+    const nothing = { written: () => undefined, paused: () => undefined };
+    return { writer: createAttemptWriter(of, nothing), lines: () => lines };
   };
   const lost = (): Promise<never> => Promise.reject(new Error('connection lost'));
 
@@ -148,7 +152,7 @@ describe('outcomes that Postgres took', () => {
     let answersLost = 0;
     const query = async (...asked: readonly unknown[]) => {
       const result = await (stack.pool.query as (...of: readonly unknown[]) => Promise<unknown>)(...asked);
-      if ((asked[0] as { name?: string }).name !== 'settle deliveries' || answersLost > 0) return result;
+      if ((asked[0] as { name?: string }).name !== 'record attempts' || answersLost > 0) return result;
       answersLost += 1;
       return lost();
     };

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
-import { publishNextEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal/unrecorded.ts';
+import { publishNextEvents } from '#application/delivery-outbox/journal.ts';
+import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { newDelivery, type Rule } from './new-delivery.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';

@@ -7,9 +7,10 @@ import { openChatChannel } from '#platform/channels/chat.ts';
 import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import type { Clock } from '#platform/clock.ts';
+import { QUEUE_PLANS } from '#application/delivery-outbox/claim.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -47,8 +48,10 @@ export type DeliveryStack = AsyncDisposable & {
   worker(options?: {
     readonly egress?: Partial<EgressOptions>;
     readonly mail?: Partial<EmailSettings>;
-    /** Clock of leases. `null`: that of Postgres, as in production. Default: that of the stack. */
-    readonly leaseClock?: null;
+    /** Clock of claims. `null`: that of Postgres, as in production. Default: that of the stack. */
+    readonly claimClock?: null;
+    /** Default: true, as in the process that leads. */
+    readonly mayEmail?: boolean;
     /** Milliseconds by which its host's clock is ahead. */
     readonly aheadMs?: number;
   }): Worker;
@@ -68,7 +71,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
   resources.defer(() => database.drop());
   const server = await createTestEventStore();
   resources.defer(() => server.stop());
-  const pool = openPool(database.url, POOL_CLIENTS);
+  const pool = openPool(database.url, POOL_CLIENTS, { options: QUEUE_PLANS });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(server.url));
   await createDeliveryTables(pool);
@@ -89,7 +92,13 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
     addresses,
     emails,
     rule: () => ({ workspaceId: `ws_${randomUUID().slice(0, 8)}`, alertId: randomUUID() }),
-    worker: ({ egress: egressOptions = {}, mail = {}, leaseClock = clock, aheadMs = 0 } = {}) => {
+    worker: ({
+      egress: egressOptions = {},
+      mail = {},
+      claimClock = clock,
+      mayEmail = true,
+      aheadMs = 0,
+    } = {}) => {
       const ownClock: Clock = { now: () => new Date(clock.now().getTime() + aheadMs) };
       const egress = resources.use(openEgress({ allowLoopback: true, ...egressOptions }));
       const email = resources.use(
@@ -98,18 +107,16 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       const worker = openWorker({
         pool,
         clock: ownClock,
-        ...(leaseClock && { leaseClock }),
+        ...(claimClock && { claimClock }),
         log: silentLog(),
         workerId: `worker_${randomUUID()}`,
         chance: () => 1,
+        mayEmail: () => mayEmail,
         send: openSenders({
-          pool,
-          clock,
-          signal: new AbortController().signal,
           webhook: openWebhookChannel(egress, clock),
           chat: openChatChannel(egress, clock),
           email,
-          recipients: { emailOf: async (_, memberId) => emails.get(memberId) ?? null },
+          emailAddress: async (_, memberId) => emails.get(memberId) ?? null,
           signingSecret: async (workspaceId) =>
             secrets.has(workspaceId) ? (secrets.get(workspaceId) ?? null) : SECRET,
           chatAddress: async (_, __, fingerprint) => addresses.get(fingerprint) ?? null,
@@ -125,6 +132,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       // A sweep comes, as in a process.
       clock.move(SWEPT_AFTER_MS);
       while ((await worker.sweep()) > 0) await worker.idle();
+      await worker.idle();
     },
     row: async (deliveryId) =>
       (await rows('select * from delivery.overview where delivery_id = $1', [deliveryId]))[0] ?? {},

@@ -203,7 +203,7 @@ describe('a webhook that is cancelled while being sent', () => {
       arrived.resolve((answered) => void response.writeHead(answered).end()),
     );
     const { id, rule } = await stack.queueTo(path);
-    await stack.sender.take([id]);
+    await stack.sender.sweep();
     const answer = await arrived.promise;
     await inTransaction(stack.pool, (client) =>
       cancelDeliveries(client, [id], 'An operator said so.', stack.clock.now()),
@@ -240,12 +240,12 @@ test('a delivery whose secret cannot be used is tried again after waits that dou
   const { rule, id } = await stack.queueTo('/unusable-yet');
   stack.secrets.set(rule.workspaceId, 'no secret at all');
   const putOffUntil = async (): Promise<number> => {
-    const find = 'select taken_until from delivery.due where delivery_id = $1';
-    const { rows } = await stack.pool.query<{ taken_until: Date | null }>(find, [id]);
-    return rows[0]?.taken_until?.getTime() ?? 0;
+    const find = 'select next_attempt_at from delivery.due where delivery_id = $1';
+    const { rows } = await stack.pool.query<{ next_attempt_at: Date }>(find, [id]);
+    return rows[0]?.next_attempt_at.getTime() ?? 0;
   };
   const tried: number[] = [];
-  for (let second = 1, before = 0; second <= 250; second += 1) {
+  for (let second = 1, before = await putOffUntil(); second <= 250; second += 1) {
     stack.clock.move(1_000);
     await stack.sender.sweep();
     await stack.sender.idle();
@@ -278,8 +278,8 @@ test('sends other deliveries when one cannot be parsed', async () => {
 describe('several workers', () => {
   test('send a delivery once, and take over the deliveries of a dead worker after its lease', async () => {
     const other = stack.worker();
-    const { id } = await stack.queueTo('/once');
-    await Promise.all([stack.sender.take([id]), other.take([id]), stack.sender.take([id])]);
+    await stack.queueTo('/once');
+    await Promise.all([stack.sender.sweep(), other.sweep(), stack.sender.sweep()]);
     await Promise.all([stack.sender.idle(), other.idle()]);
     expect(stack.receivers.at('/once')).toHaveLength(1);
 

@@ -6,7 +6,7 @@ import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { type EventStore, openEventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { scanEvents } from '../alerts/stack.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';

@@ -6,7 +6,7 @@ import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
-import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { registerDeliveryCommands } from '#services/ops/cli/commands/deliveries.ts';
 import {
   cancelByIds,

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
@@ -145,7 +145,7 @@ describe('health', () => {
       'adintel_deliveries_waiting{status="queued"} 0',
       'adintel_deliveries_waiting{status="held_back"} 0',
       'adintel_deliveries_overdue_seconds 0',
-      'adintel_queue_messages{stream="DELIVERIES"} ',
+      'adintel_queue_messages{stream="SCRAPES"} ',
       'adintel_collector_targets{source="storefront",state="overdue"} 1',
       'adintel_collector_targets{source="storefront",state="refused"} 1',
       'adintel_collector_targets{source="storefront",state="shut"} 0',
@@ -324,7 +324,7 @@ describe('scrapes of /metrics', () => {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
     await nowhere.end();
-    expect(body).toContain('adintel_queue_messages{stream="DELIVERIES"} ');
+    expect(body).toContain('adintel_queue_messages{stream="SCRAPES"} ');
     expect(body).not.toMatch(
       /^adintel_(deliveries_overdue_seconds|deliveries_waiting|projection_state)[ {]/m,
     );

@@ -7,7 +7,7 @@ import { deliveriesOf } from '../create-deliveries.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { contentOf } from '../matching/pending-digests.ts';
 import { readStoredItems } from '../matching/stored-items.ts';
-import { removeEntries } from '../matching/write-pending.ts';
+import { removeEntries } from '../matching/stored-items.ts';
 import { countDueDigests, readDueDigests } from './due-digests.ts';
 
 /**

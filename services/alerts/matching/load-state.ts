@@ -1,12 +1,52 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { Progress } from '../checkpoint.ts';
-import { mayFire } from './firing-events.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
 /** About a kilobyte each. A batch whose brands have more is halved, down to one event. */
 export const RULES_MAX = 20_000;
 /** Rules that a batch changes. Each has up to 500 brands, and is written whole. */
 const CHANGED_RULES_MAX = 200;
+
+/** Types on which rules may fire; other events need no rules in memory. */
+const MAY_FIRE: Readonly<
+  Record<(AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent)['type'], boolean>
+> = {
+  AdStarted: true,
+  AdConfirmedInactive: true,
+  AdDestinationChanged: true,
+  AdRevised: false,
+  AdDetailsObserved: false,
+  AdReturned: false,
+  AdsMissed: false,
+  AdsSeen: false,
+  AdsStillInactive: false,
+  AdsReworded: false,
+  AdObservationCorrected: false,
+  AdAttributed: false,
+  ScanCorrected: false,
+  ScanRecorded: true,
+  BrandRegistered: false,
+  BrandProfileChanged: false,
+  PageLinked: true,
+  PageUnlinked: false,
+  PageLinkQuarantined: false,
+  PageLinkObserved: false,
+  PageProfileObserved: false,
+  ProductsListed: false,
+  ProductsChanged: false,
+  ProductsMissed: false,
+  ProductsSeen: false,
+  ProductsDelisted: false,
+  StorefrontScanRecorded: true,
+};
+
+/** Returns whether rules of the event's brand may fire on it. */
+export const mayFire = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
+  (MAY_FIRE as Readonly<Record<string, boolean>>)[type] === true;
 
 type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests' | 'waitingStreams'>;
 
@@ -35,13 +75,19 @@ const load = async (
     readable.filter(({ type }) => type === 'ScanRecorded'),
     'brand_id',
   );
-  if (!(await pendingDigests.load(scanned, range, rulesMax))) return false;
-  const brandIds = idsOf(readable.filter(mayFire), 'brand_id');
-  const others = pendingDigests.alertIdsOf(scanned);
-  if (!(await rules.load({ brandIds, range, changing, others }, rulesMax))) return false;
-  await untracked.load(idsOf(readable, 'brand_id'));
-  await waitingStreams.load([...new Set(events.map(({ stream }) => stream))]);
-  return true;
+  const loadRules = async (): Promise<boolean> => {
+    if (!(await pendingDigests.load(scanned, range, rulesMax))) return false;
+    const brandIds = idsOf(readable.filter(mayFire), 'brand_id');
+    const others = pendingDigests.alertIdsOf(scanned);
+    return rules.load({ brandIds, range, changing, others }, rulesMax);
+  };
+  // Each event waits for these statements, so they run at the same time.
+  const [fits] = await Promise.all([
+    loadRules(),
+    untracked.load(idsOf(readable, 'brand_id')),
+    waitingStreams.load([...new Set(events.map(({ stream }) => stream))]),
+  ]);
+  return fits;
 };
 
 /**

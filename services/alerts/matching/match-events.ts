@@ -1,6 +1,11 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+  Occurrence,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
@@ -8,6 +13,7 @@ import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
+  occurrenceKey,
   occurrenceOf,
   type TriggerEvent,
   triggersOfLibraryEvent,
@@ -19,7 +25,6 @@ import {
 import { alertItem, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
-import { applyCorrection } from './apply-correction.ts';
 import type { EndedScan, PendingDigests } from './pending-digests.ts';
 import type { BrandContext } from './brand-context.ts';
 import type { ActiveRules } from './active-rules.ts';
@@ -138,6 +143,30 @@ const scheduleSignalCheck = (
     at: recordedAt.toISOString(),
     alert_ids,
   });
+};
+
+/**
+ * A correction is never news. Withdrawn items leave unsent digests; an item added again with other details stays. A
+ * page on which the ad runs is not a new partner later.
+ */
+const applyCorrection = (
+  { pendingDigests, logTime }: { readonly pendingDigests: PendingDigests; readonly logTime: string },
+  brandContext: BrandContext,
+  { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
+): void => {
+  const { brand_id } = data;
+  if (type === 'AdObservationCorrected') {
+    const keyOf = (one: Occurrence): string =>
+      `${occurrenceKey(data.ad_id, one)}|${one.brand_id ?? brand_id}`;
+    const stays = new Set(data.added.map(keyOf));
+    for (const one of data.withdrawn) {
+      if (!stays.has(keyOf(one))) pendingDigests.withdraw(occurrenceKey(data.ad_id, one), logTime);
+    }
+  } else if (brand_id !== data.to_brand_id) return;
+  const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
+  if (page_id === null) return;
+  const page = brandContext.page(brand_id, page_id);
+  if (!page.ran_ads) brandContext.setPage(brand_id, page_id, { ...page, ran_ads: true });
 };
 
 /** An instant alert covers one brand and scan, and is sent when the scan closes, however events are batched. */

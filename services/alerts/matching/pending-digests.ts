@@ -3,28 +3,17 @@ import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-pay
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
-import { NOTHING_STORED, readStoredItems, type StoredItems } from './stored-items.ts';
-import { removeEntries, saveWithdrawn, writeEntries } from './write-pending.ts';
-
-/**
- * `item` is null beyond the payload limit: it only counts. `source` names an occurrence that a correction may withdraw;
- * null for other items.
- */
-export type PendingItem = { readonly item: AlertItem | null; readonly source: string | null };
-
-export type EntryKey = {
-  readonly alert_id: string;
-  readonly cadence: AlertCadence;
-  readonly key: string;
-};
-
-/** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
-export type PendingEntry = EntryKey & {
-  /** Items in the table; null when not loaded. */
-  stored: number | null;
-  as_of: string;
-  fresh: PendingItem[];
-};
+import {
+  type EntryKey,
+  NOTHING_STORED,
+  type PendingEntry,
+  type PendingItem,
+  readStoredItems,
+  removeEntries,
+  saveWithdrawn,
+  type StoredItems,
+  writeEntries,
+} from './stored-items.ts';
 
 export type EndedScan = PendingEntry & {
   /** Corrections of this batch withdrew these before the scan ended; later ones do not change it. */

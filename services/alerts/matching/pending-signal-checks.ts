@@ -37,6 +37,8 @@ export type PendingSignalChecks = {
   /** True when the batch must be committed before more is added. */
   isFull(): boolean;
   save(client: Transaction): Promise<void>;
+  /** True once after checks were saved. */
+  takeSaved(): boolean;
 };
 
 /**
@@ -74,6 +76,7 @@ const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): P
 export const createPendingSignalChecks = (): PendingSignalChecks => {
   const added: NewSignalCheck[] = [];
   let rules = 0;
+  let hasSaved = false;
   return {
     add: (check) => {
       added.push(check);
@@ -81,9 +84,16 @@ export const createPendingSignalChecks = (): PendingSignalChecks => {
     },
     isFull: () => rules >= RULES_IN_MEMORY,
     save: async (client) => {
+      if (added.length === 0) return;
       await insert(client, added);
+      hasSaved = true;
       added.length = 0;
       rules = 0;
+    },
+    takeSaved: () => {
+      const taken = hasSaved;
+      hasSaved = false;
+      return taken;
     },
   };
 };

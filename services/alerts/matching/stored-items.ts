@@ -1,6 +1,30 @@
-import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
-import type { Database } from '#platform/postgres/pool.ts';
-import type { EntryKey } from './pending-digests.ts';
+import { chunk } from 'es-toolkit/array/chunk';
+import type { AlertCadence } from '#contracts/values/alerts.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
+
+/** The tables of items that wait for the end of a scan, day or week. */
+
+/**
+ * `item` is null beyond the payload limit: it only counts. `source` names an occurrence that a correction may withdraw;
+ * null for other items.
+ */
+export type PendingItem = { readonly item: AlertItem | null; readonly source: string | null };
+
+export type EntryKey = {
+  readonly alert_id: string;
+  readonly cadence: AlertCadence;
+  readonly key: string;
+};
+
+/** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
+export type PendingEntry = EntryKey & {
+  /** Items in the table; null when not loaded. */
+  stored: number | null;
+  as_of: string;
+  fresh: PendingItem[];
+};
 
 /** Stored items without withdrawn ones. `left` also counts those beyond the payload limit. */
 export type StoredItems = { readonly items: readonly AlertItem[]; readonly left: number };
@@ -42,4 +66,91 @@ export const readStoredItems = async (
   });
   const byPlace = new Map(rows.map(({ n, items, left }) => [Number(n), { items, left }]));
   return entries.map((_, index) => byPlace.get(index + 1) ?? NOTHING_STORED);
+};
+
+/** Keeps withdrawals for more than a week, the longest period of a digest. */
+const WITHDRAWN_RETENTION_MS = 8 * DAY_MS;
+/** Items of these rows are serialised together. */
+const ROWS_PER_STATEMENT = 2_000;
+
+const keysOf = (entries: readonly EntryKey[]): readonly (readonly string[])[] => [
+  entries.map(({ alert_id }) => alert_id),
+  entries.map(({ cadence }) => cadence),
+  entries.map(({ key }) => key),
+];
+
+export const removeEntries = async (
+  client: Transaction,
+  entries: readonly EntryKey[],
+  alertIds: readonly string[] = [],
+): Promise<void> => {
+  for (const table of ['collected', 'collected_item']) {
+    if (entries.length > 0) {
+      await client.query(
+        `delete from alerting.${table} using unnest($1::uuid[], $2::text[], $3::text[]) as gone (alert_id, cadence, key)
+         where ${table}.alert_id = gone.alert_id and ${table}.cadence = gone.cadence and ${table}.key = gone.key`,
+        keysOf(entries) as unknown[],
+      );
+    }
+    if (alertIds.length > 0) {
+      await client.query(`delete from alerting.${table} where alert_id = any($1::uuid[])`, [alertIds]);
+    }
+  }
+};
+
+export const writeEntries = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
+  for (const some of chunk(changed, ROWS_PER_STATEMENT)) await countItems(client, some);
+  const items = changed.flatMap((entry) => entry.fresh.map((_, index) => ({ entry, index })));
+  for (const some of chunk(items, ROWS_PER_STATEMENT)) await insertItems(client, some);
+};
+
+const countItems = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
+  const { rows } = await client.query<EntryKey & { items_total: number }>(
+    `insert into alerting.collected as c (alert_id, cadence, key, items_total, as_of)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[])
+     on conflict (alert_id, cadence, key) do update set items_total = c.items_total + excluded.items_total,
+       as_of = greatest(c.as_of collate "C", excluded.as_of)
+     returning alert_id, cadence, key, items_total`,
+    [...keysOf(changed), changed.map(({ fresh }) => fresh.length), changed.map(({ as_of }) => as_of)],
+  );
+  const nameOf = ({ alert_id, cadence, key }: EntryKey): string => `${alert_id} ${cadence} ${key}`;
+  const totals = new Map(rows.map((row) => [nameOf(row), row.items_total]));
+  for (const entry of changed) entry.stored = totals.get(nameOf(entry)) ?? entry.fresh.length;
+};
+
+type NewItem = { readonly entry: PendingEntry; readonly index: number };
+
+const insertItems = async (client: Transaction, items: readonly NewItem[]): Promise<void> => {
+  const rows = items.map(({ entry, index }) => {
+    const { item, source } = entry.fresh[index] ?? { item: null, source: null };
+    const place = (entry.stored ?? 0) - entry.fresh.length + index;
+    return { place, source, item: item && place < PAYLOAD_ITEMS_MAX ? JSON.stringify(item) : null };
+  });
+  await client.query(
+    `insert into alerting.collected_item (alert_id, cadence, key, place, item, source)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text[])
+     on conflict do nothing`,
+    [
+      ...keysOf(items.map(({ entry }) => entry)),
+      rows.map(({ place }) => place),
+      rows.map(({ item }) => item),
+      rows.map(({ source }) => source),
+    ],
+  );
+};
+
+/** Also deletes those that no open period can hold any more. */
+export const saveWithdrawn = async (
+  client: Transaction,
+  added: ReadonlyMap<string, string>,
+): Promise<void> => {
+  if (added.size === 0) return;
+  await client.query(
+    'insert into alerting.withdrawn (source, at) select * from unnest($1::text[], $2::text[]) on conflict do nothing',
+    [[...added.keys()], [...added.values()]],
+  );
+  const newest = [...added.values()].reduce((one, other) => (other > one ? other : one));
+  await client.query('delete from alerting.withdrawn where at < $1', [
+    new Date(Date.parse(newest) - WITHDRAWN_RETENTION_MS).toISOString(),
+  ]);
 };

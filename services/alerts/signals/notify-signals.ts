@@ -1,16 +1,14 @@
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
-import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
+import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { openActiveRules } from '../matching/active-rules.ts';
 import { loadBrandContext } from '../matching/brand-context.ts';
 import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
 import { removeCheck, removeRules, type SignalCheck } from '../matching/pending-signal-checks.ts';
-import { markNotified, readNotified } from './notified-signals.ts';
 
 export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
 
@@ -19,6 +17,37 @@ type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
 /** Bounds the notices of one transaction. Each has a delivery for each channel of its rule. */
 const NOTICES_MAX = 100;
 const PAIRS_MAX = 10_000;
+
+type Notified = { readonly alert_id: string; readonly signal_id: string };
+
+const keyOf = ({ alert_id, signal_id }: Notified): string => `${alert_id} ${signal_id}`;
+
+/** Answers for these rules and signals only. */
+const readNotified = async (
+  database: Database,
+  alertIds: readonly string[],
+  signalIds: readonly string[],
+): Promise<(alertId: string, signalId: string) => boolean> => {
+  const { rows } = await database.query<Notified>({
+    name: 'signals of which rules were notified',
+    text: `select alert_id, signal_id from alerting.told_signal
+           where alert_id = any($1::uuid[]) and signal_id = any($2::uuid[])`,
+    values: [alertIds, signalIds],
+  });
+  const notified = new Set(rows.map(keyOf));
+  return (alert_id, signal_id) => notified.has(keyOf({ alert_id, signal_id }));
+};
+
+/** Call it in the transaction that notifies. */
+const markNotified = async (client: Transaction, pairs: readonly Notified[]): Promise<void> => {
+  if (pairs.length === 0) return;
+  await client.query({
+    name: 'mark rules as notified',
+    text: `insert into alerting.told_signal (alert_id, signal_id) select * from unnest($1::uuid[], $2::uuid[])
+           on conflict do nothing`,
+    values: [pairs.map(({ alert_id }) => alert_id), pairs.map(({ signal_id }) => signal_id)],
+  });
+};
 
 /** `rulesDone` counts the rules of the check's row that are done with it. */
 type NoticePage = { readonly notices: readonly Notice[]; readonly rulesDone: number };

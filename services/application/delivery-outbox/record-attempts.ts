@@ -1,5 +1,6 @@
 import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
+import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 export type FinishedAttempt = {
@@ -7,6 +8,7 @@ export type FinishedAttempt = {
   readonly workspaceId: string;
   readonly alertId: string;
   readonly channel: AlertChannel;
+  readonly endpoint: string;
   /** From 1, across replays. */
   readonly attempt: number;
   readonly attemptedAt: string;
@@ -15,6 +17,9 @@ export type FinishedAttempt = {
   readonly nextAttemptAt: string | null;
   readonly sent: SendOutcome;
 };
+
+/** Pause of an endpoint after a failure, and of a chat address between two messages. */
+export const ENDPOINT_PAUSE_MS = 1_000;
 
 /** Absent JSON fields become null. */
 const ATTEMPTS = `
@@ -37,7 +42,7 @@ const INSERT_ENTRIES = `
 const IS_OWN = `u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1
   and (u.taken_by = $2 or g.outcome = 'delivered')`;
 
-/** Lease queue, journal and failure streaks in one statement, to save round trips. */
+/** Queue, journal, state of endpoints and failure streaks in one statement, to save round trips. */
 const RECORD_ATTEMPTS = `
   with ${ATTEMPTS}, ended as (
     delete from delivery.due u using batch g
@@ -51,6 +56,13 @@ const RECORD_ATTEMPTS = `
     returning u.delivery_id
   ), moved as (
     select * from ended union all select * from put_off
+  ), paused as (
+    insert into delivery.endpoint (endpoint, not_before, is_failing)
+    select endpoint, ${leaseTimeSql('$10')} + interval '${ENDPOINT_PAUSE_MS} milliseconds', is_failing
+    from unnest($11::text[], $12::boolean[]) as g (endpoint, is_failing) order by endpoint
+    on conflict (endpoint) do update set not_before = excluded.not_before, is_failing = excluded.is_failing
+  ), resumed as (
+    delete from delivery.endpoint where endpoint = any($13::text[])
   ), healed as (
     delete from delivery.failing f using unnest($3::uuid[], $4::text[]) as g (alert_id, channel)
     where f.alert_id = g.alert_id and f.channel = g.channel
@@ -117,17 +129,33 @@ const healthOf = (attempts: readonly FinishedAttempt[]) => {
   };
 };
 
+/** The last attempt of the batch decides. E-mail has one server, whose failures say nothing about an endpoint. */
+const endpointStates = (attempts: readonly FinishedAttempt[]) => {
+  const last = new Map(attempts.map((one) => [one.endpoint, one]));
+  const known = [...last.values()].filter(({ channel }) => channel !== 'email');
+  const isPaused = ({ channel, sent }: FinishedAttempt): boolean => channel === 'chat' || !sent.delivered;
+  return { paused: known.filter(isPaused), resumed: known.filter((one) => !isPaused(one)) };
+};
+/** Attempts after which their endpoint pauses. */
+export const pausedEndpoints = (attempts: readonly FinishedAttempt[]): readonly FinishedAttempt[] =>
+  endpointStates(attempts).paused;
+
 type Recorded = { readonly delivery_id: string };
 
-/** Atomic and idempotent. Returns attempts not recorded: the claim is lost, or they were recorded before. */
-export const settle = async (
+/**
+ * Atomic and idempotent. `now`: `null` for the clock of Postgres. Returns attempts not recorded: the claim is lost, or
+ * they were recorded before.
+ */
+export const recordAttempts = async (
   pool: Database,
   workerId: string,
   attempts: readonly FinishedAttempt[],
+  now: Date | null,
 ): Promise<readonly string[]> => {
   if (attempts.length === 0) return [];
   const rows = JSON.stringify(attempts.map(rowOf));
   const { healthy, failing } = healthOf(attempts);
+  const { paused, resumed } = endpointStates(attempts);
   const values = [
     rows,
     workerId,
@@ -138,11 +166,15 @@ export const settle = async (
     failing.map(({ channel }) => channel),
     failing.map(({ workspaceId }) => workspaceId),
     failing.map(({ attemptedAt }) => attemptedAt),
+    now?.toISOString() ?? null,
+    paused.map(({ endpoint }) => endpoint),
+    paused.map(({ sent }) => !sent.delivered),
+    resumed.map(({ endpoint }) => endpoint),
   ];
-  const recorded = await pool.query<Recorded>({ name: 'settle deliveries', text: RECORD_ATTEMPTS, values });
+  const recorded = await pool.query<Recorded>({ name: 'record attempts', text: RECORD_ATTEMPTS, values });
   if (recorded.rows.length === attempts.length) return [];
   const afterCancel = await pool.query<Recorded>({
-    name: 'settle cancelled',
+    name: 'record attempts after cancellation',
     text: RECORD_DELIVERED_AFTER_CANCEL,
     values: [rows],
   });

@@ -4,8 +4,8 @@ import { type DeliveryTarget, endpointOf } from './target.ts';
 
 const REPLAY = `
   with moved as (
-    insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
-    select delivery_id, alert_id, endpoint, attempts, attempts, $2 from delivery.overview o
+    insert into delivery.due (delivery_id, workspace_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, workspace_id, alert_id, endpoint, attempts, attempts, $2 from delivery.overview o
     where delivery_id = any($1::uuid[]) and next_attempt_at is null
       and not exists (select from delivery.held h where h.delivery_id = o.delivery_id)
     on conflict do nothing
@@ -15,10 +15,7 @@ const REPLAY = `
   select delivery_id, 'DeliveryReplayed', $2, attempts from moved
   returning delivery_id`;
 
-/**
- * With the same bytes and ids. Returns the ids of finished deliveries sent again; pass them to `notifyDue` after the
- * commit.
- */
+/** With the same bytes and ids. Returns the ids of finished deliveries sent again; a sweep finds them. */
 export const replayDeliveries = async (
   client: Transaction,
   deliveryIds: readonly string[],

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 
 export const DeliveryTarget = z.discriminatedUnion('channel', [
   z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
@@ -23,30 +25,34 @@ export const readTarget = (text: string): DeliveryTarget => {
 
 const KEY_CHARACTERS = 20;
 
-/** One mail server has one limit. */
-export const EMAIL_LEASE = 'email';
-const EMAIL_PREFIX = `${EMAIL_LEASE}:`;
-
-export const isEmailEndpoint = (endpoint: string): boolean => endpoint.startsWith(EMAIL_PREFIX);
-
-/** A worker claims an endpoint's deliveries under this lease. */
-export const leaseKeyOf = (endpoint: string): string => (isEmailEndpoint(endpoint) ? EMAIL_LEASE : endpoint);
-
-export const leaseKeySql = (column: string): string =>
-  `case when ${column} like '${EMAIL_PREFIX}%' then '${EMAIL_LEASE}' else ${column} end`;
+/** Begins the endpoint of each kind, such as `webhook:1f0c…`. */
+export const ENDPOINT_PREFIX = { webhook: 'webhook:', chat: 'chat:', email: 'email:' } as const;
 
 /**
- * Deliveries with the same key share limits and a queue. E-mail has one per workspace, so that none holds up others.
+ * Deliveries with the same key share limits. E-mail has one endpoint per workspace, so that none holds up others.
  */
 export const endpointOf = (target: DeliveryTarget, workspaceId: string): string => {
   switch (target.channel) {
     case 'webhook': {
       const digest = createHash('sha256').update(target.url).digest('hex');
-      return `webhook:${digest.slice(0, KEY_CHARACTERS)}`;
+      return ENDPOINT_PREFIX.webhook + digest.slice(0, KEY_CHARACTERS);
     }
     case 'chat':
-      return `chat:${target.fingerprint.slice(0, KEY_CHARACTERS)}`;
+      return ENDPOINT_PREFIX.chat + target.fingerprint.slice(0, KEY_CHARACTERS);
     case 'email':
-      return EMAIL_PREFIX + workspaceId;
+      return ENDPOINT_PREFIX.email + workspaceId;
+  }
+};
+
+/** `null` when the rule does not use the channel or it is suspended. */
+export const targetOfRule = (rule: AlertRule, channel: AlertChannel): DeliveryTarget | null => {
+  if (channel !== 'email' && rule.suspended[channel] !== null) return null;
+  switch (channel) {
+    case 'email':
+      return { channel, member_id: rule.member_id };
+    case 'webhook':
+      return rule.webhook_url === null ? null : { channel, url: rule.webhook_url };
+    case 'chat':
+      return rule.chat && { channel, fingerprint: rule.chat.fingerprint };
   }
 };

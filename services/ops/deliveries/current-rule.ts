@@ -2,7 +2,7 @@ import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
-import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
+import { targetOfRule } from '#application/delivery-outbox/target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 

@@ -8,7 +8,7 @@ import {
   updateDeliveryTargets,
   replayDeliveries,
 } from '#application/delivery-outbox/replay.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { Moment } from '../validate-query.ts';

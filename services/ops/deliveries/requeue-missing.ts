@@ -6,7 +6,7 @@ import {
 import { idOf, type RecordedEvent } from '#contracts/events/event.ts';
 import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { JOB_BATCH, type Progress } from './operations.ts';

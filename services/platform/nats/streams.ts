@@ -10,8 +10,6 @@ import { z } from 'zod';
 import {
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECTS,
-  DELIVERIES_STREAM,
-  DELIVERIES_SUBJECTS,
   OBSERVATION_BODIES_STREAM,
   OBSERVATION_BODIES_SUBJECTS,
   OBSERVATIONS_STREAM,
@@ -30,7 +28,7 @@ const OBSERVATIONS_MAX_GB = 8;
 const DEAD_LETTERS_MAX_BYTES = 8 * GIB;
 /** Includes headers. An observation has at most 1,000,000 bytes. */
 const OBSERVATION_MESSAGE_MAX_BYTES = 1024 ** 2;
-/** Scan requests and ids of deliveries have a few hundred bytes each. */
+/** Scan requests have a few hundred bytes each. */
 const SMALL_MESSAGES_MAX_BYTES = GIB;
 /** Repeated messages are dropped for this long. Collectors send a scan again for minutes. */
 const OBSERVATIONS_DUPLICATE_SECONDS = 600;
@@ -60,7 +58,7 @@ export const natsStreamSettings = {
     .max(10_000)
     .default(OBSERVATIONS_MAX_GB)
     .describe(
-      'Limit in GiB of the queue of observations, and of the stream of their large bodies, when the streams are created. A full one refuses further ones. A NATS node needs `max_file_store` of twice this and 10 GiB.',
+      'Limit in GiB of the queue of observations, and of the stream of their large bodies, when the streams are created. A full one refuses further ones. A NATS node needs `max_file_store` of twice this and 9 GiB.',
     ),
 } as const;
 
@@ -134,13 +132,6 @@ export const wantedStreams = ({
       subjects: [DEAD_LETTERS_SUBJECTS],
       max_age: DEAD_LETTERS_KEPT_DAYS * NANOS_PER_DAY,
       max_bytes: DEAD_LETTERS_MAX_BYTES,
-    },
-    {
-      ...common,
-      ...workQueue,
-      name: DELIVERIES_STREAM,
-      subjects: [DELIVERIES_SUBJECTS],
-      max_bytes: SMALL_MESSAGES_MAX_BYTES,
     },
   ];
 };

@@ -306,7 +306,7 @@ export const SERVICE_METRICS = {
   },
   queueMessages: {
     name: 'adintel_queue_messages',
-    help: 'Messages in a JetStream stream. In OBSERVATIONS and DELIVERIES: pending work.',
+    help: 'Messages in a JetStream stream. In OBSERVATIONS: pending work.',
     labelNames: ['stream'],
   },
   queueUnacknowledged: {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'vitest';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { notifyDue } from '#application/delivery-outbox/notices.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { pause } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -82,11 +82,7 @@ attack('hostile receivers cost the delivery process their own places only', asyn
     return newDelivery({ workspaceId: WORKSPACE_ID, alertId }, target, new Date());
   };
   const queue = async (deliveries: readonly NewDelivery[]): Promise<void> => {
-    await inTransaction(pool, (client) => enqueue(client, deliveries));
-    await notifyDue(
-      nats,
-      deliveries.map(({ deliveryId }) => deliveryId),
-    );
+    notifyDue(nats, await inTransaction(pool, (client) => enqueue(client, deliveries)));
   };
 
   /** Sends at intervals. Returns the milliseconds from each commit to the arrival. */
@@ -94,9 +90,9 @@ attack('hostile receivers cost the delivery process their own places only', asyn
     const queuedAt = new Map<string, number>();
     for (let place = 0; place < DELIVERIES; place += 1) {
       const one = to(`well/${place % OTHERS}`);
-      await inTransaction(pool, (client) => enqueue(client, [one]));
+      const queued = await inTransaction(pool, (client) => enqueue(client, [one]));
       queuedAt.set(one.deliveryId, epochMs());
-      await notifyDue(nats, [one.deliveryId]);
+      notifyDue(nats, queued);
       await pause(INTERVAL_MS);
     }
     const missing = () => [...queuedAt.keys()].filter((id) => !arrivedAt.has(id));

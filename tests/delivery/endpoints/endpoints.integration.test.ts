@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { silentLog } from '#platform/logger.ts';
-import { sweepEndpoints } from '#services/delivery/sweep-endpoints.ts';
+import { sweepRegularly } from '#services/delivery/worker.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { percentile } from '#tests/percentile.ts';
 import { judge } from '#tests/trials/judge.ts';
@@ -77,7 +77,7 @@ const sendNextTo = async (name: string, large: number, behaviour: Behaviour) => 
   const ending = new AbortController();
   const worker = stack.worker();
   const startMs = performance.now();
-  const sweeping = sweepEndpoints(worker, silentLog(), ending.signal);
+  const sweeping = sweepRegularly(worker, silentLog(), ending.signal);
   await until('the small endpoints', LIMIT_MS, () => small().length === SMALL_ENDPOINTS * PER_SMALL_ENDPOINT);
   const largeShare = receivers.at(`/${name}/large`).length / Math.max(1, large);
   const times = small().map(({ atMs }) => atMs - startMs);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  DELIVERIES_DUE,
+  SCRAPE_REQUESTED,
   OBSERVATION_BODIES_STREAM,
   OBSERVATIONS_STREAM,
   SCRAPES_STREAM,
@@ -114,7 +114,7 @@ test('a connection that was cut off without a word is replaced', { timeout: 60_0
   const through = await proxied(url);
   await using proxy = through.proxy;
   await using client = await openNats(through.url, 'cut off');
-  const publish = (): Promise<unknown> => client.jetstream.publish(DELIVERIES_DUE, 'one', { timeout: 500 });
+  const publish = (): Promise<unknown> => client.jetstream.publish(SCRAPE_REQUESTED, 'one', { timeout: 500 });
   await publish();
   proxy.halfOpen();
   const since = performance.now();

@@ -11,8 +11,8 @@ import {
   replayByIds,
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
-import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal/unrecorded.ts';
-import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';

@@ -1,10 +1,9 @@
 import { PAYLOAD_ITEMS_MAX, type AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import { cancelDeliveries } from '../cancel.ts';
-import { enqueue } from '../enqueue.ts';
-import { readTarget } from '../target.ts';
-import { WAITING_MAX } from './enqueue-or-hold-back.ts';
+import { cancelDeliveries } from './cancel.ts';
+import { enqueue, type QueuedDelivery, WAITING_MAX } from './enqueue.ts';
+import { readTarget } from './target.ts';
 
 /** Held-back alerts are sent below this. Far below the maximum, so that a slow receiver gets few messages. */
 const WAITING_LOW = WAITING_MAX / 2;
@@ -36,8 +35,9 @@ const MAKE_DUE = `
   with freed as (
     delete from delivery.held where delivery_id = $1 returning delivery_id, alert_id, endpoint
   )
-  insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
-  select delivery_id, alert_id, endpoint, 0, 0, $2 from freed`;
+  insert into delivery.due (delivery_id, workspace_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+  select delivery_id, d.workspace_id, f.alert_id, f.endpoint, 0, 0, $2
+  from freed f join delivery.delivery d using (delivery_id)`;
 
 type Held = { readonly delivery_id: string; readonly items_total: number; readonly as_of: string };
 type Content = { readonly workspace_id: string; readonly target: string; readonly payload: string };
@@ -73,14 +73,14 @@ const mergeQueue = async (
   client: Transaction,
   { alert_id, endpoint }: HeldQueue,
   { baseUrl, now }: MergeOptions,
-): Promise<readonly string[]> => {
+): Promise<readonly QueuedDelivery[]> => {
   const { rows: held } = await client.query<Held>(TAKE, [alert_id, endpoint]);
   const ids = held.map(({ delivery_id }) => delivery_id);
   const [firstId, lastId] = [ids[0], ids.at(-1)];
   if (firstId === undefined || lastId === undefined) return [];
   if (ids.length === 1) {
     await client.query(MAKE_DUE, [firstId, now.toISOString()]);
-    return ids;
+    return [{ deliveryId: firstId, endpoint }];
   }
   // Each alert has an item at least, so these have as many as a payload may list.
   const contents = await readContents(client, [...ids.slice(0, PAYLOAD_ITEMS_MAX), lastId]);
@@ -111,12 +111,12 @@ export type MergeOptions = {
 
 /**
  * Merges the held-back alerts of a rule into one delivery, and cancels them; a single one is queued as it is. Open in
- * the log until the commit, so that a replay sends them. Returns due ids for `notifyDue`.
+ * the log until the commit, so that a replay sends them. Returns those that are due.
  */
 export const mergeHeldBack = async (
   database: Database,
   options: MergeOptions,
-): Promise<{ readonly queued: readonly string[]; readonly isMore: boolean }> => {
+): Promise<{ readonly queued: readonly QueuedDelivery[]; readonly isMore: boolean }> => {
   const { rows } = await database.query<HeldQueue>({ name: 'next alerts held back', text: NEXT_QUEUE });
   const [queue] = rows;
   if (!queue) return { queued: [], isMore: false };

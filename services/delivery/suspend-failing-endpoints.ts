@@ -4,7 +4,7 @@ import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
 import { cancelDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
-import { enqueue } from '#application/delivery-outbox/enqueue.ts';
+import { enqueue, type QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import {
   closeFailureStreak,
   findEndpointsToSuspend,
@@ -35,7 +35,7 @@ const notify = async (
   rule: AlertRule,
   failing: FailingEndpoint,
   at: string,
-): Promise<readonly string[]> => {
+): Promise<readonly QueuedDelivery[]> => {
   const deliveryId = noticeIdOf(failing);
   const about = {
     matched: { items: [], items_total: 0, as_of: at },
@@ -58,7 +58,7 @@ const notify = async (
 const suspend = async (
   { pool, eventStore, clock, log }: SuspensionDependencies,
   failing: FailingEndpoint,
-): Promise<readonly string[]> => {
+): Promise<readonly QueuedDelivery[]> => {
   const { alertId, workspaceId, channel } = failing;
   const at = clock.now();
   const failing_since = failing.since.toISOString();
@@ -93,11 +93,11 @@ const suspend = async (
   });
 };
 
-/** Cancels pending deliveries and queues a notice to the rule's creator. Returns the notices' ids, to be published. */
+/** Cancels pending deliveries and queues a notice to the rule's creator. Returns the notices, to be published. */
 export const suspendFailingEndpoints = async (
   dependencies: SuspensionDependencies,
-): Promise<readonly string[]> => {
-  const notices: string[] = [];
+): Promise<readonly QueuedDelivery[]> => {
+  const notices: QueuedDelivery[] = [];
   for (const failing of await findEndpointsToSuspend(dependencies.pool, ENDPOINTS_PER_RUN)) {
     notices.push(...(await suspend(dependencies, failing)));
   }

@@ -8,11 +8,6 @@ import { findNames } from '#projections/workspaces/read.ts';
 const LOG_ANSWER_MS = 2_000;
 const UNDEFINED_TABLE = '42P01';
 
-export type Recipients = {
-  /** `null` when erased or without an address. Throws when the read model lacks the member and the log is silent. */
-  emailOf(workspaceId: string, memberId: string): Promise<string | null>;
-};
-
 /** Encrypted; `null` when the read model has none. */
 const findSealed = async (pool: Database, workspaceId: string, memberId: string): Promise<string | null> => {
   const query = async <Row>({ sql, values }: { sql: string; values: readonly unknown[] }) =>
@@ -39,22 +34,21 @@ const readSealed = async (
 };
 
 /**
- * Decrypts an address with the member's key right before sending. An erasure deletes the key before it replies, so an
- * erased member gets no e-mail, however old the read model is.
+ * Decrypts an address with the member's key right before sending; `null` when erased or without an address. An erasure
+ * deletes the key before it replies, so an erased member gets no e-mail, however old the read model is. Throws when the
+ * read model lacks the member and the log is silent.
  */
-export const openRecipients = (eventStore: EventStore, pool: Database, vault: MemberVault): Recipients => {
+export const openEmailAddresses = (eventStore: EventStore, pool: Database, vault: MemberVault) => {
   const log = createShortReads(LOG_ANSWER_MS);
   const readFromLog = async (workspaceId: string, memberId: string): Promise<string | null> => {
     const asked = await log.ask(() => readSealed(eventStore, workspaceId, memberId));
     if (asked !== null) return asked.answer;
     throw new Error('The read model does not have the member, and the log does not answer.');
   };
-  return {
-    emailOf: async (workspaceId, memberId) => {
-      const sealed =
-        (await findSealed(pool, workspaceId, memberId)) ?? (await readFromLog(workspaceId, memberId));
-      if (sealed === null) return null;
-      return (await vault.open(workspaceId, memberId, sealed))?.email ?? null;
-    },
+  return async (workspaceId: string, memberId: string): Promise<string | null> => {
+    const sealed =
+      (await findSealed(pool, workspaceId, memberId)) ?? (await readFromLog(workspaceId, memberId));
+    if (sealed === null) return null;
+    return (await vault.open(workspaceId, memberId, sealed))?.email ?? null;
   };
 };

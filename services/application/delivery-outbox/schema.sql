@@ -19,16 +19,18 @@ create table if not exists delivery.delivery (
 create index if not exists delivery_of_alert on delivery.delivery (alert_id);
 create index if not exists delivery_queued on delivery.delivery (queued_at, delivery_id);
 
--- Lease queue: deliveries that are not finished. Rows are small because each attempt writes them twice. A finished
--- delivery has no row.
+-- Queue: deliveries that are not finished. Rows are small because each attempt writes them twice. A finished delivery has
+-- no row. Of each endpoint, the first due rows may be claimed, as many as it has places; the others wait behind them.
 create table if not exists delivery.due (
   delivery_id uuid primary key,
+  workspace_id text not null,
   -- Rule of the delivery: the waiting deliveries of a rule are counted without its finished ones.
-  alert_id uuid,
+  alert_id uuid not null,
   endpoint text not null,
   attempts integer not null,
   -- Attempts before the last replay. The retry schedule starts again after a replay.
   attempts_before integer not null,
+  -- Back-off: no attempt before this.
   next_attempt_at timestamptz not null,
   -- Lease: the worker that has claimed the delivery, and the expiry. The lease of a crashed worker expires.
   taken_by text,
@@ -37,10 +39,18 @@ create table if not exists delivery.due (
   -- Free space on each page for a second version of every row, so that a claim is a HOT update without index writes.
   fillfactor = 45
 );
-create index if not exists due_next on delivery.due (next_attempt_at);
--- Due deliveries of one endpoint. Without it, an endpoint with few is found only behind those of all others.
-create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at);
+create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at, delivery_id);
 create index if not exists due_of_alert on delivery.due (alert_id, endpoint);
+
+-- Endpoints that failed last, and chat addresses, which take one message a second. No row: claims have no limit but the
+-- places of the endpoint.
+create table if not exists delivery.endpoint (
+  endpoint text primary key,
+  -- No claim before this.
+  not_before timestamptz not null,
+  -- One place until a delivery arrives, so that endpoints that fail take few of all places.
+  is_failing boolean not null
+);
 
 -- Deliveries that have no row in `due`, because too many of their rule wait for the same endpoint. They are sent later as
 -- one message, which is a delivery of its own; they are cancelled then.
@@ -53,15 +63,6 @@ create table if not exists delivery.held (
   as_of text not null
 );
 create index if not exists held_of_alert on delivery.held (alert_id, endpoint, seq);
-
--- Leases on endpoints: only the owner claims deliveries of the endpoint, so that its limits hold over all processes.
--- `owner` is null while no worker holds the endpoint. Each take raises the epoch.
-create table if not exists delivery.endpoint_lease (
-  endpoint text primary key,
-  owner text,
-  epoch bigint not null,
-  until timestamptz
-) with (fillfactor = 50);
 
 -- Journal: everything that happened to deliveries, in order. It is the attempt log and the source of the events. The
 -- last entry of a delivery holds its outcome; `attempt` is the number of attempts up to the entry.
@@ -148,10 +149,4 @@ create table if not exists delivery.failing (
   last_at timestamptz not null,
   suspended_at timestamptz,
   primary key (alert_id, channel)
-);
-
--- Rate limit: the time of the next free send slot of a chat channel, across all workers.
-create table if not exists delivery.pace (
-  endpoint text primary key,
-  next_at timestamptz not null
 );
