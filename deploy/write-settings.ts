@@ -15,7 +15,7 @@ import {
   REPORTS_QUEUED_MAX,
 } from '#contracts/resources/workspace/report.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { CONNECTIONS_MAX } from '#domain/workspace/connection.ts';
 import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import { secrecyOf } from '#platform/settings.ts';

@@ -141,3 +141,8 @@ const BUTTON_LABELS = new Map(
 /** In the library's capitalization, also of a code (`SHOP_NOW`). `null` for another text. */
 export const buttonLabel = (text: string): string | null =>
   BUTTON_LABELS.get(text.toLowerCase().replaceAll('_', ' ')) ?? null;
+
+/** Hours between scans of a brand. `census`: not tracked. */
+export const TIER_HOURS = { daily: 24, weekly: 168, census: 720 } as const;
+
+export const TRAFFIC_BANDS = [0, 10_000, 100_000, 1_000_000, 10_000_000] as const;

@@ -2,7 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
-import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
+import { TIER_HOURS } from '#contracts/values/codes.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
 import { appliedScan, newestLookSql, recordAppliedScan } from '../shared-tables/applied-scan.ts';

@@ -1,5 +1,5 @@
 import { isoTimeMicrosSql, isoTimeSql } from '#contracts/values/time.ts';
-import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
+import { TIER_HOURS } from '#contracts/values/codes.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Freshness } from '#contracts/resources/corpus/brand.ts';

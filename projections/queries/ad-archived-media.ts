@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ads/ad-record.ts';
+import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ads/ad.ts';
 import { mediaUrlOf } from '#contracts/values/media/stored-media.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 

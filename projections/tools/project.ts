@@ -2,7 +2,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
-import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
+import { TRAFFIC_BANDS } from '#contracts/values/codes.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import {

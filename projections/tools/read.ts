@@ -1,6 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { LARGEST_BIGINT, LARGEST_TEXT, pageOfRows } from '../sql/keyset-page.ts';
-import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
+import { TRAFFIC_BANDS } from '#contracts/values/codes.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { raw, sql } from '../sql/sql-tag.ts';

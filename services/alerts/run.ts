@@ -4,11 +4,10 @@ import { createTraceTables } from '#application/delivery-outbox/trace-context.ts
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
-import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { FENCED_CONNECTION, proveLease } from '#platform/postgres/lease/leases.ts';
 import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
-import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
+import { createPromiseQueue } from '#platform/concurrency/queues.ts';
 import { closeDuePage, msUntilDuePage } from './digests/close-due-digests.ts';
 import { createDigestPace } from './digests/digest-pace.ts';
 import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';

@@ -8,7 +8,7 @@ import type { BotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { proveLease } from '#platform/postgres/lease/leases.ts';
 import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };

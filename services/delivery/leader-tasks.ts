@@ -6,7 +6,7 @@ import { forgetUnusedSecrets } from '#application/vault/unused-secrets.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { proveLease } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
-import type { Lease } from '#platform/postgres/lease/prove-lease.ts';
+import type { Lease } from '#platform/postgres/lease/leases.ts';
 import type { ShortenedObservation } from './intake/count-shortened.ts';
 
 export type IntakeOutcome = {

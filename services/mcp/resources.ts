@@ -8,7 +8,7 @@ import {
   type ScopeChallenge,
 } from '@modelcontextprotocol/server';
 import { Refusal } from '#contracts/errors.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { listBrands } from '#operations/brands/brands.ts';
 import { listBriefs } from '#operations/briefs.ts';
 import { type McpCall, type McpDependencies, createToolContext } from './calls/call.ts';

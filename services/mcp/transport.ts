@@ -6,7 +6,7 @@ import { ERRORS } from '#contracts/errors.ts';
 import { overloadOf } from '#operations/endpoint/overload.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { createRefusedRequests } from '#application/access/request-counts.ts';
-import { bearerOf } from '#platform/http/bearer-token.ts';
+import { bearerOf } from '#platform/http/request-headers.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import type { McpCall, McpDependencies } from './calls/call.ts';

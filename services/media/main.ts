@@ -1,7 +1,7 @@
 import { createArchiveTables } from '#application/media-archive/archive-tables.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';

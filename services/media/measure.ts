@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ImageFault } from '#application/media/image-decoder.ts';
-import { makeThumbnail } from '#application/media/make-thumbnail.ts';
+import { makeThumbnail } from '#application/media/thumbnails.ts';
 import { perceptualHashOf } from '#application/media/perceptual-hash.ts';
 import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/media/creatives.ts';
 import { CREATIVE_DURATION_MAX_SECONDS, CREATIVE_PIXELS_MAX } from '#contracts/observations/creative.ts';

@@ -1,6 +1,5 @@
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS, SCOPES } from '#contracts/values/access.ts';
 import { Me } from '#contracts/resources/workspace/me.ts';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';

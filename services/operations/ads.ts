@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { Ad } from '#contracts/resources/corpus/ads/ad-record.ts';
+import { Ad, AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import { findAd, searchAds as readAds, listBrandAds as readBrandAds } from '#projections/ads/read.ts';
-import { AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { windowStart } from '#contracts/values/windows.ts';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';

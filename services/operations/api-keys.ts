@@ -20,7 +20,7 @@ import { findNames } from '#projections/workspaces/read.ts';
 import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { readKnownKeys } from '#application/access/access-tables.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#application/access/key-format.ts';
 import {
   ACTIVE_KEYS_MAX,
   ApiKey,
@@ -32,7 +32,7 @@ import {
   RevokedUnusedApiKeys,
   RotateApiKey,
 } from '#contracts/resources/workspace/api-key.ts';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 import { readLastUses } from '#application/access/key-usage.ts';
 import type { OperationDependencies } from './dependencies/dependencies.ts';
 import { memberNameOf } from './dependencies/member-names.ts';

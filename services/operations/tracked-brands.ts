@@ -14,7 +14,7 @@ import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tra
 import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import {
   trackBrand as decideToTrack,

@@ -1,9 +1,8 @@
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Leases } from '#platform/postgres/lease/leases.ts';
-import type { ClosablePool } from '#platform/postgres/closable-pool.ts';
+import type { ClosablePool, Database } from '#platform/postgres/pool.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
-import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
 /** Pools for transactions of single projections. A wait for a lock soon fails on both. */

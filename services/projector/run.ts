@@ -1,10 +1,9 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { openClosablePool } from '#platform/postgres/closable-pool.ts';
+import { LONG_STATEMENT_TIMEOUT_MS, openClosablePool, openPool } from '#platform/postgres/pool.ts';
 import { FENCED_CONNECTION, openLeases } from '#platform/postgres/lease/leases.ts';
 import { createPipeline } from '#platform/postgres/pipelined-transaction.ts';
-import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
-import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
+import { runWithRestarts } from '#platform/process/run-as-leader.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';

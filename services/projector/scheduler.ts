@@ -1,7 +1,7 @@
 import { pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { Log } from '#platform/logger.ts';
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import {

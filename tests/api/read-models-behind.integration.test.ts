@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { Event } from '#contracts/events/event.ts';
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
+import { SCOPES, type Scope } from '#contracts/values/access.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { on, type Reply } from '../dsl/api.ts';
 import {

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { loadCommands } from '#platform/command-line/command-groups.ts';
+import { loadCommands } from '#platform/command-line.ts';
 import { COMMANDS, createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';

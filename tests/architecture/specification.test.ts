@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { endpointTable } from '#services/api/openapi/endpoint-table.ts';

@@ -14,7 +14,7 @@ import {
   REPORTS_QUEUED_MAX,
 } from '#contracts/resources/workspace/report.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { settingsReference } from '#deploy/write-settings.ts';
 import { createAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { apiKeys, issueApiKey } from '#domain/workspace/api-keys.ts';

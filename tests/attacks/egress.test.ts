@@ -2,8 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { expect } from 'vitest';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { ownAddressCheck } from '#platform/egress/own-addresses.ts';
-import { isGloballyReachable } from '#platform/egress/public-address.ts';
+import { isGloballyReachable, ownAddressCheck } from '#platform/egress/public-address.ts';
 import { REFUSED_NAMES, REFUSED_RANGES } from '#platform/egress/refused-targets.ts';
 import { attack } from './attack.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHAT_TOOLS } from '#contracts/values/chat-tools.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
 import { UNKNOWN_CHAT_TOOL } from '#platform/channels/chat.ts';
-import { emailMessageOf } from '#platform/channels/email-message.ts';
+import { emailMessageOf } from '#platform/channels/email.ts';
 import { openMailServer } from '#tests/faults/background/mail-server.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { newDelivery } from './new-delivery.ts';

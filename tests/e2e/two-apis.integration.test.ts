@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { pause } from '#platform/clock.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';

@@ -7,7 +7,7 @@ import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { type FaultProxy, proxied } from './fault-proxy.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { AS_IN_PRODUCTION } from './servers-under-load/loaded-api.ts';
-import { createKeyText } from '#application/access/api-key-format.ts';
+import { createKeyText } from '#application/access/key-format.ts';
 import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
 import { READ_ANSWER_MS as READ_ANSWER_MS_OF_API } from '#platform/postgres/settings.ts';
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FileReply } from '#contracts/intake/replies.ts';
+import { FileReply } from '#contracts/intake.ts';
 import { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES } from '#application/media/media-type.ts';
 import { type IntakeServer, openIntakeServer, type Reply, send, sendPartOf } from './stack.ts';
 

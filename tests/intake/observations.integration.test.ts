@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
-import { ObservationsReply } from '#contracts/intake/replies.ts';
+import { ObservationsReply } from '#contracts/intake.ts';
 import { OBSERVATION_MAX_BYTES, OBSERVATION_TYPES } from '#contracts/observations/index.ts';
 import { COLLECTOR_KEY } from '#application/collectors/collector-keys.ts';
-import { createKeyText } from '#application/access/api-key-format.ts';
+import { createKeyText } from '#application/access/key-format.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { scanOf } from '../ingest/fixtures/scan-messages.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type LeasedTask, LeaseTasksReply, TaskEndReply } from '#contracts/intake/tasks.ts';
+import { LeaseTasksReply, type LeasedTask, TaskEndReply } from '#contracts/intake.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { systemClock } from '#platform/clock.ts';

@@ -6,7 +6,7 @@ import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
-import { findOtherLog, OtherLog } from '#platform/process/known-log.ts';
+import { OtherLog, findOtherLog } from '#platform/process/wait-for-servers.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';

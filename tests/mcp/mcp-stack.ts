@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { buildMcpApp } from '#services/mcp/app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 import { CALLS_AT_ONCE_MAX } from '#services/mcp/calls/call-limits.ts';
 import { INSTRUCTIONS } from '#services/mcp/server.ts';
 import { on } from '../dsl/api.ts';

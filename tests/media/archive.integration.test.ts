@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
-import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
+import { THUMBNAIL_MAX_BYTES } from '#application/media/thumbnails.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';

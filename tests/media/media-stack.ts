@@ -9,7 +9,7 @@ import { wantMedia } from '#application/media-archive/want-media.ts';
 import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { BLANK_AD } from '#contracts/observations/ad-library-scan.ts';
 import { CreativeFile } from '#contracts/observations/creative.ts';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { getBrand, listBrands } from '#operations/brands/brands.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';

@@ -1,7 +1,11 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
-import { describeCommandError, describeServerError } from '#platform/command-line/describe-error.ts';
+import {
+  describeCommandError,
+  describeServerError,
+  printRecord,
+  printTable,
+} from '#platform/command-line.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

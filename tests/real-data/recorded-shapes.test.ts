@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
-import { usageOf } from '#domain/collecting/usage.ts';
+import { usageOf } from '#domain/collecting/pace.ts';
 import { libraryAdOf } from '#domain/shapes/library-ad.ts';
 import { shopifyProductOf } from '#domain/shapes/shopify-product.ts';
 import { readSettings } from '#platform/settings.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 

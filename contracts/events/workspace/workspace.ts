@@ -1,5 +1,4 @@
-import type { Role } from '#contracts/values/access/roles.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Role, Scope } from '#contracts/values/access.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';

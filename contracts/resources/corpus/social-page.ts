@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageRole } from '#contracts/observations/social-page-link.ts';
 import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/primitives.ts';
-import { AdPage } from './ads/ad.ts';
+import { AdPage } from './ads/creative.ts';
 import { BrandReference } from './brand.ts';
 
 /** Pages show observed associations, not ownership. */

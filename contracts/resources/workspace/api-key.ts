@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from '#contracts/values/primitives.ts';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 import { nameText } from '#contracts/values/text.ts';
 
 export const ACTIVE_KEYS_MAX = 200;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Count } from '#contracts/values/primitives.ts';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 
 /** Clients read this first. */
 export const Me = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AdFormat, CalendarDate, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference } from '../corpus/brand.ts';
-import { AdPage } from '../corpus/ads/ad.ts';
+import { AdPage } from '../corpus/ads/creative.ts';
 
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
 export type RadarItemType = z.infer<typeof RadarItemType>;

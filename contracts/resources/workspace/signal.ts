@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PageRole } from '#contracts/observations/social-page-link.ts';
 import { AdFormat, CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
-import { AdPage } from '../corpus/ads/ad.ts';
+import { AdPage } from '../corpus/ads/creative.ts';
 import { BrandReference } from '../corpus/brand.ts';
 import { RadarCorrection } from './radar.ts';
 

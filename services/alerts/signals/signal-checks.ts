@@ -1,7 +1,7 @@
 import { pause } from '#platform/clock.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import {
   postponeCheck,

@@ -4,7 +4,7 @@ import parseRange from 'range-parser';
 import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_PATH } from '#operations/dependencies/links.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { requestIdOf } from '#platform/http/request-id.ts';
+import { requestIdOf } from '#platform/http/request-headers.ts';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { MEDIA_PATH, keyOfMediaName } from '#contracts/values/media/stored-media.ts';
 import type { ByteRange, ObjectStore, OpenObject } from '#platform/object-store/object-store.ts';

@@ -2,8 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
 import { setRateHeaders } from '#application/access/request-counts.ts';
-import { errorBody } from '#platform/http/error-body.ts';
-import { type Headers, send } from '#platform/http/send-json.ts';
+import { type Headers, errorBody, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import type { RequestContext } from './request-context.ts';
 

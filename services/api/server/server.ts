@@ -6,7 +6,7 @@ import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { type Allowance, createRefusedRequests } from '#application/access/request-counts.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import {
@@ -14,8 +14,7 @@ import {
   createOperationDependencies,
 } from '#operations/dependencies/create-dependencies.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { bearerOf } from '#platform/http/bearer-token.ts';
-import { requestIdOf } from '#platform/http/request-id.ts';
+import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { type RequestContext, createRequestContext } from './request-context.ts';

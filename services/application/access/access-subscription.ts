@@ -2,12 +2,12 @@ import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { CONNECTION } from '#contracts/events/workspace/connection.ts';
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { pause } from '#platform/clock.ts';
-import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
+import { runWithRestarts } from '#platform/process/run-as-leader.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { applyRecorded } from './apply-recorded.ts';
 import {
+  applyRecorded,
   createAccessTables,
   moveAccessCheckpoint,
   readAccessCheckpoint,

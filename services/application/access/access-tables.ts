@@ -6,7 +6,9 @@ import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { type Database, type Transaction, inTransaction } from '#platform/postgres/pool.ts';
+import { pause } from '#platform/clock.ts';
+import { timeLeft } from '#platform/concurrency/time-budget.ts';
 
 export type AccessEvent = WorkspaceEvent | ApiKeyEvent | ConnectionEvent;
 
@@ -270,4 +272,23 @@ export const moveAccessCheckpoint = async (
     from === null ? [to.toString()] : [to.toString(), from.toString()],
   );
   return moved.rowCount === 1;
+};
+
+/** The event store may lag behind its own appends: reads may come from a node that follows the leader. */
+const APPLY_WAIT_MS = 5_000;
+const READ_AGAIN_MS = 50;
+
+/** Applies a stream at least up to a recorded revision. Returns false when that was not shown in time. */
+export const applyRecorded = async (
+  pool: Database,
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+  revision: bigint,
+): Promise<boolean> => {
+  const until = performance.now() + timeLeft(APPLY_WAIT_MS);
+  for (;;) {
+    if ((await applyStream(pool, eventStore, stream)) >= revision) return true;
+    if (performance.now() >= until) return false;
+    await pause(READ_AGAIN_MS);
+  }
 };

@@ -43,3 +43,12 @@ export const keyFormatOf = (prefix: string): KeyFormat => {
 export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 export const lastFourOf = (text: string): string => text.slice(-4);
+
+export const KEY_PREFIX = 'svc_live_';
+
+const format = keyFormatOf(KEY_PREFIX);
+
+/** `random(62)` returns an integer from 0 to 61. */
+export const createKeyText = format.create;
+
+export const isKeyText = format.isValid;

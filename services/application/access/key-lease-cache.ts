@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import { type Role, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
 
 /**
  * A process may use a cached key for this long. A revocation replies only after `LEASE_PASSED_MS`, so no process

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { NatsConnection, Subscription } from 'nats';
 import { z } from 'zod';
 import type { Clock } from '#platform/clock.ts';
-import { networkOf } from '#platform/http/network-of.ts';
+import { networkOf } from '#platform/http/request-headers.ts';
 import { createRunTables } from '#platform/postgres/lease/leases.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
-import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
+import type { ArchiveAccess } from '#domain/collecting/pace.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Operators are warned this long before a token ends. */

@@ -1,7 +1,7 @@
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { costOf, type Forecast, forecast, type ReadCadence } from '#domain/collecting/forecast.ts';
-import { PACE_MS } from '#platform/http-client/pace.ts';
+import { PACE_MS } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { hasTargets, IDLE_AFTER_MS, SITE_INTERVAL_HOURS } from './target-states.ts';
 

@@ -1,10 +1,25 @@
 import type { Notification } from 'pg';
-import { parseProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import type { ReadQuery } from '#contracts/ports/read-database.ts';
+import { PROJECTED_CHANNEL, parseProjected } from '#contracts/messages/projector.ts';
 import type { Log } from '#platform/logger.ts';
 import { outsideTimeBudget, timeLeft } from '#platform/concurrency/time-budget.ts';
 import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { havePassed, type PositionRow, POSITIONS, toPositions } from './projected-positions.ts';
+
+/** Position of each live read model. The table is missing until a projector has run. */
+export const POSITIONS: ReadQuery = {
+  sql: 'select name, position from projector.projection where position is not null',
+  values: [],
+};
+export type PositionRow = { readonly name: string; readonly position: string };
+
+export type Positions = ReadonlyMap<string, bigint>;
+
+export const toPositions = (rows: readonly PositionRow[]): Map<string, bigint> =>
+  new Map(rows.map(({ name, position }) => [name, BigInt(position)]));
+
+export const havePassed = (known: Positions, readModels: readonly string[], position: bigint): boolean =>
+  readModels.every((name) => (known.get(name) ?? -1n) >= position);
 
 export const READ_POSITION_WAIT_MS = 2_000;
 /** Checkpoints are polled only while the LISTEN connection is down. */

@@ -2,8 +2,13 @@ import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts'
 import { pause } from '#platform/clock.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import { serverFaultOf } from '#platform/server-fault.ts';
-import { havePassed, type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
-import type { ProjectionWait } from '../commands/projection-wait.ts';
+import {
+  POSITIONS,
+  type PositionRow,
+  type ProjectionWait,
+  havePassed,
+  toPositions,
+} from '../commands/projection-wait.ts';
 
 /** A standby that is further behind is not used. */
 export const LATE_MS = 10_000;

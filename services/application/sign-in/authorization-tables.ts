@@ -3,7 +3,7 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
-import { sha256Of } from '../access/api-key-format.ts';
+import { sha256Of } from '../access/key-format.ts';
 import { type ClientMetadata, identificationOf, prepareMetadata } from './clients.ts';
 
 const SCHEMA = readFileSync(new URL('./authorization-schema.sql', import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { BROWSERS_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
 import { BROWSERS_MAX, SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { sha256Of } from '../access/api-key-format.ts';
+import { sha256Of } from '../access/key-format.ts';
 
 /** A browser is signed out after this without a page view. */
 export const IDLE_HOURS = 12;

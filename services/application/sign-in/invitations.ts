@@ -6,7 +6,7 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { inviteMember, signInDecider } from '#domain/workspace/sign-in.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { sha256Of } from '../access/api-key-format.ts';
+import { sha256Of } from '../access/key-format.ts';
 import type { WorkspaceCommands } from '../commands/workspace-commands.ts';
 
 const INVITATION_HOURS = 24;

@@ -1,4 +1,4 @@
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Log } from '#platform/logger.ts';

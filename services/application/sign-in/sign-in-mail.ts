@@ -1,5 +1,4 @@
-import type { TextChannel } from '#platform/channels/email.ts';
-import type { EmailMessage } from '#platform/channels/email-message.ts';
+import type { EmailMessage, TextChannel } from '#platform/channels/email.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { CODE_MINUTES } from './codes.ts';

@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { mayCall } from '#domain/collecting/archive-account.ts';
+import { mayCall } from '#domain/collecting/pace.ts';
 import { type Clock, pause, systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { readBotKey } from '#platform/http-client/bot-key.ts';

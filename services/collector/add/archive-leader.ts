@@ -1,5 +1,4 @@
-import { leaseOwnerSql } from '#platform/postgres/lease/leases.ts';
-import { WHOLE } from '#platform/postgres/lease/prove-lease.ts';
+import { WHOLE, leaseOwnerSql } from '#platform/postgres/lease/leases.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ARCHIVE_LEADER } from '../ads-archive/archive-runner.ts';
 

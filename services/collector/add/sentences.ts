@@ -1,4 +1,4 @@
-import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
+import type { ArchiveAccess } from '#domain/collecting/pace.ts';
 
 export const NO_ADS = (domain: string): string =>
   `The official library API shows no ads for ${domain}. It shows ads that were delivered in the European Union or the ` +

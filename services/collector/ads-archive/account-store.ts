@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
-import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
+import type { ArchiveAccess } from '#domain/collecting/pace.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { AccountState } from './paced-account.ts';
 

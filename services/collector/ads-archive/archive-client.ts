@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { observedText } from '#contracts/values/text.ts';
 import { type JsonObject, isObject, objectAt } from '#domain/shapes/json-object.ts';
-import { FIRST_PAGE_SIZE, type PageSize } from '#domain/collecting/page-size.ts';
-import { type Usage, usageOf } from '#domain/collecting/usage.ts';
+import { FIRST_PAGE_SIZE, type PageSize, type Usage, usageOf } from '#domain/collecting/pace.ts';
 import { type Route, requestOnce } from '#platform/http-client/request-once.ts';
 
 export type ArchiveAnswer =

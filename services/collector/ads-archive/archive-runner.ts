@@ -1,7 +1,7 @@
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Clock } from '#platform/clock.ts';
-import type { KeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import type { KeyedMutex } from '#platform/concurrency/queues.ts';
 import type { Route } from '#platform/http-client/request-once.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';

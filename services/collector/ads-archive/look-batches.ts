@@ -1,5 +1,5 @@
 import { adsBeforeKnown, isNewestFirst } from '#domain/collecting/looks.ts';
-import { halvedPage } from '#domain/collecting/page-size.ts';
+import { halvedPage } from '#domain/collecting/pace.ts';
 import { IDLE_AFTER_MS } from '#application/collecting/target-states.ts';
 import { DAY_MS, HOUR_MS, WEEK_MS } from '#contracts/values/time.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';

@@ -1,7 +1,13 @@
-import { type ArchiveAccess, mayCall, shutAccess } from '#domain/collecting/archive-account.ts';
-import { nextCallMs, recordCall, startPace } from '#domain/collecting/pace.ts';
+import {
+  type ArchiveAccess,
+  mayCall,
+  nextCallMs,
+  recordCall,
+  shutAccess,
+  startPace,
+} from '#domain/collecting/pace.ts';
 import type { Clock } from '#platform/clock.ts';
-import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 import type { ArchiveAnswer, ArchiveClient, ArchiveRequest, ArchiveSearch } from './archive-client.ts';
 
 export type AccountState = {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import { doubtedPages } from '#domain/collecting/archive-coverage.ts';
-import { afterGoodPage, halvedPage } from '#domain/collecting/page-size.ts';
+import { afterGoodPage, halvedPage } from '#domain/collecting/pace.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { libraryAdOf } from '#domain/shapes/library-ad.ts';
 import type { OpenBatch } from '../schedule/batch-store.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
-import { isJson, onOneLine, printTable } from '#platform/command-line/output.ts';
+import { isJson, onOneLine, printTable } from '#platform/command-line.ts';
 import { type AddedBrand, addBrand, brandDomain } from '../add/add-brand.ts';
 import { withAddContext } from '../add/add-context.ts';
 import { linkPage } from '../add/link-pages.ts';

@@ -4,7 +4,7 @@ import { PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-ta
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
 import { BATCH_PAGES_MAX, callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
-import { isJson, printTable } from '#platform/command-line/output.ts';
+import { isJson, printTable } from '#platform/command-line.ts';
 import { LATE_SHOWN, PLAN_COLUMNS, planRows, readArchiveCallsPerHour } from './plan-rows.ts';
 import { parseWhole } from './status.ts';
 import { withDatabase } from './with-database.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CommandGroups, RegisterCommands } from '#platform/command-line/command-groups.ts';
+import type { CommandGroups, RegisterCommands } from '#platform/command-line.ts';
 
 const loadAddCommands = async () => (await import('./add.ts')).registerAddCommands;
 const loadChangeCommands = async () => (await import('./change.ts')).registerChangeCommands;

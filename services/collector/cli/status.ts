@@ -5,7 +5,7 @@ import { type ListedTarget, listTargets } from '#application/collecting/list-tar
 import { planSources } from '#application/collecting/plan-sources.ts';
 import { countTargets, TARGET_STATES, type TargetState } from '#application/collecting/target-states.ts';
 import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
-import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { LATE_SHOWN, PLAN_COLUMNS, planRows, readArchiveCallsPerHour } from './plan-rows.ts';
 import { withDatabase } from './with-database.ts';

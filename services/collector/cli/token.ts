@@ -5,7 +5,7 @@ import { accountWarning, tokenDaysLeft } from '#application/collecting/library-a
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import type { Route } from '#platform/http-client/request-once.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { printRecord } from '#platform/command-line.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };

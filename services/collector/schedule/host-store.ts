@@ -1,4 +1,4 @@
-import type { HostMemory, HostRest, StoredRobots } from '#platform/http-client/host-memory.ts';
+import type { HostMemory, HostRest, StoredRobots } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Shared by all collectors. */

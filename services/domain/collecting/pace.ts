@@ -1,5 +1,90 @@
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
-import type { Usage } from './usage.ts';
+
+/** The platform may ask for a longer rest. */
+const SHUT_FIRST_MS = 30 * MINUTE_MS;
+const SHUT_MAX_MS = 6 * HOUR_MS;
+
+export type ArchiveAccess =
+  | { readonly kind: 'open' }
+  /** Limited `times` in a row. After `untilMs` one call tests the access. */
+  | { readonly kind: 'shut'; readonly untilMs: number; readonly times: number }
+  /** The token was rejected; only an operator with another token opens the account again. */
+  | { readonly kind: 'off'; readonly reason: string };
+
+export const shutAccess = (access: ArchiveAccess, regainMinutes: number, nowMs: number): ArchiveAccess => {
+  if (access.kind === 'off') return access;
+  const times = access.kind === 'shut' ? access.times + 1 : 1;
+  const restMs = Math.min(SHUT_FIRST_MS * 2 ** Math.min(times - 1, 10), SHUT_MAX_MS);
+  return { kind: 'shut', untilMs: nowMs + Math.max(restMs, regainMinutes * MINUTE_MS), times };
+};
+
+export const mayCall = (access: ArchiveAccess, nowMs: number): boolean =>
+  access.kind === 'open' || (access.kind === 'shut' && access.untilMs <= nowMs);
+
+/** Number of ads that one call requests. */
+export const PAGE_SIZE_FIRST = 250;
+export const PAGE_SIZE_MIN = 10;
+export const PAGE_SIZE_MAX = 500;
+/** Successful replies in a row after which the size doubles. */
+const GOOD_BEFORE_DOUBLING = 10;
+
+export type PageSize = { readonly limit: number; readonly good: number };
+
+export const FIRST_PAGE_SIZE: PageSize = { limit: PAGE_SIZE_FIRST, good: 0 };
+
+/** Doubles the size after enough successes. */
+export const afterGoodPage = ({ limit, good }: PageSize): PageSize =>
+  good + 1 < GOOD_BEFORE_DOUBLING
+    ? { limit, good: good + 1 }
+    : { limit: Math.min(limit * 2, PAGE_SIZE_MAX), good: 0 };
+
+/** Halves the size after a too large reply; `null` at the minimum. */
+export const halvedPage = ({ limit }: PageSize): PageSize | null =>
+  limit <= PAGE_SIZE_MIN ? null : { limit: Math.max(Math.floor(limit / 2), PAGE_SIZE_MIN), good: 0 };
+
+export type Usage = {
+  /** Largest share of any limit, in percent. At 100 the platform blocks calls. */
+  readonly percent: number;
+  /** Minutes until calls are allowed again. */
+  readonly regainMinutes: number;
+};
+
+/** The kind of access decides which of them a reply has. */
+const USAGE_HEADERS = ['x-business-use-case-usage', 'x-app-usage', 'x-ad-account-usage', 'x-page-usage'];
+const REGAIN_NAME = 'estimated_time_to_regain_access';
+/** Members that hold times, not shares. */
+const TIME_NAMES = /_duration$|_seconds$|_minutes$|^reset_|^acc_id/;
+/** Plausible maximum: access is blocked for 24 hours at most. */
+const PERCENT_MAX = 1_000;
+const REGAIN_MAX_MINUTES = 24 * 60;
+/** The deepest header has app, list, entry and member. */
+const DEPTH_MAX = 5;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+const numbersIn = (value: unknown, name = '', depth = 0): readonly (readonly [string, number])[] => {
+  if (typeof value === 'number') return [[name, value]];
+  if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) return [];
+  return Object.entries(value).flatMap(([key, member]) => numbersIn(member, key, depth + 1));
+};
+
+/** Returns the largest share, because their names change over the years; `null` when no header reports any. */
+export const usageOf = (headers: Readonly<Record<string, string>>): Usage | null => {
+  const numbers = USAGE_HEADERS.flatMap((header) => numbersIn(parsed(headers[header] ?? '')));
+  const percents = numbers.filter(([name]) => name !== REGAIN_NAME && !TIME_NAMES.test(name));
+  if (percents.length === 0) return null;
+  const regains = numbers.filter(([name]) => name === REGAIN_NAME);
+  return {
+    percent: Math.min(PERCENT_MAX, Math.max(0, ...percents.map(([, value]) => value))),
+    regainMinutes: Math.min(REGAIN_MAX_MINUTES, Math.max(0, ...regains.map(([, value]) => value))),
+  };
+};
 
 export const ARCHIVE_CALLS_PER_HOUR = 150;
 /** Usage in percent from which calls slow down, and the factor of their interval. */

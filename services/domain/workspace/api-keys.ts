@@ -2,7 +2,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { ApiKeyEvent, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';

@@ -5,8 +5,7 @@ import type {
   ConnectionEvent,
   DisconnectReason,
 } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES, type Scope } from '#contracts/values/access.ts';
 import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 

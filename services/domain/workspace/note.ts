@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 

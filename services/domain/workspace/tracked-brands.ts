@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Plan, TrackingEvent } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 
 /** Aggregate workspace, stream `workspace-<workspaceId>`: plan and members. Only operators change it. */

@@ -9,7 +9,7 @@ import { FileContents } from './file-contents.ts';
 import { type FileItem, refusedFile } from './file-item.ts';
 import { FileNotes, nameOf, shortenedText } from './file-notes.ts';
 import type { ReadOptions } from './file-plan.ts';
-import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '#platform/concurrency/queues.ts';
 import { readFile } from './read-file.ts';
 import { RejectsFile } from './rejects-file.ts';
 

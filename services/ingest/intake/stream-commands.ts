@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { CommandMetadata, Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import { executeFromCached } from '#application/commands/command-handler.ts';
-import type { CommandResult } from '#application/commands/stream-store.ts';
+import type { CommandResult } from '#application/commands/handle-command.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 
 /** An ordinary state has a few kB, the largest about a megabyte. */

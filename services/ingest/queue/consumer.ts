@@ -6,7 +6,7 @@ import {
 } from '#contracts/messages/subjects.ts';
 import { WEEK_MS } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';

@@ -5,7 +5,7 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { observationsTaken, observedEvents, shortenedParts } from '#platform/telemetry/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
 import { deadLetter } from './dead-letter.ts';

@@ -1,6 +1,6 @@
 import { LARGE_OBSERVATION_BYTES } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 
 const LARGE_SHARE = 1 / 3;
 /** After a small observation, large ones of other brands give way for this long. */

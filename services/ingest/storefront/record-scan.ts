@@ -12,7 +12,7 @@ import {
   storefrontScanOf,
 } from '#domain/corpus/storefront/decider.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
-import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { chunk } from 'es-toolkit/array/chunk';
 import { v5 } from 'uuid';
-import type { LeasedTask } from '#contracts/intake/tasks.ts';
+import type { LeasedTask } from '#contracts/intake.ts';
 import type {
   ObservedProduct,
   StorefrontScanEnd,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HEAD_BYTES, mediaTypeOf, VIDEO_MAX_BYTES } from '#application/media/media-type.ts';
 import type { Collector } from '#application/collectors/collector-keys.ts';
-import type { FileReply } from '#contracts/intake/replies.ts';
+import type { FileReply } from '#contracts/intake.ts';
 import type { ObservationType } from '#contracts/observations/index.ts';
 import { CREATIVE_KEY } from '#contracts/values/media/creatives.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';

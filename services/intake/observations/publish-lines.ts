@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import { validateObservation } from '#application/observations/validate-observation.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import type { RefusedLine } from '#contracts/intake/replies.ts';
+import type { RefusedLine } from '#contracts/intake.ts';
 import {
   OBSERVATION_MAX_BYTES,
   OBSERVATION_TYPES,

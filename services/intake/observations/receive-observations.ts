@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MIMEType } from 'node:util';
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { ErrorDetail } from '#contracts/errors.ts';
-import type { ObservationsReply, RefusedLine } from '#contracts/intake/replies.ts';
+import type { ObservationsReply, RefusedLine } from '#contracts/intake.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { intakeLines } from '#platform/telemetry/metrics.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { sha256Of } from '#application/access/key-format.ts';
 import { COLLECTOR_KEY, type Collector, findCollector } from '#application/collectors/collector-keys.ts';
-import { bearerOf } from '#platform/http/bearer-token.ts';
+import { bearerOf } from '#platform/http/request-headers.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { IntakeRefusal } from './refusal.ts';

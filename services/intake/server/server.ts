@@ -7,10 +7,9 @@ import {
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
 import { TimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { bearerOf } from '#platform/http/bearer-token.ts';
+import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
-import { requestIdOf } from '#platform/http/request-id.ts';
 import { send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';

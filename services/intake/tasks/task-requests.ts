@@ -9,7 +9,7 @@ import {
   TaskDone,
   type TaskEndReply,
   TaskFailed,
-} from '#contracts/intake/tasks.ts';
+} from '#contracts/intake.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';

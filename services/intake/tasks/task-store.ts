@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type LeasedTask,
   TASK_LEASE_MINUTES,
   TASK_PAGES_MAX,
   TASK_RULES,
-  type LeasedTask,
   type TaskType,
-} from '#contracts/intake/tasks.ts';
+} from '#contracts/intake.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';

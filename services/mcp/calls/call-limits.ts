@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance, RequestCounts } from '#application/access/request-counts.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 
 /** Initial scopes: all reads except those of API keys. Clients ask for writes when they need them. */
 export const READ_SCOPES_OFFERED = SCOPES.filter(

@@ -1,8 +1,8 @@
 import { type errors, Provider } from 'oidc-provider';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
-import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { SCOPES, type Scope } from '#contracts/values/access.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
 import { cutText } from '../output/result.ts';
 import { identificationOf, LOOPBACK_HOSTS } from '#application/sign-in/clients.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import type { Browsers, BrowserSignIn } from '#application/sign-in/browsers.ts';
 import type { Codes } from '#application/sign-in/codes.ts';
 import type { SignInHistory } from '#application/sign-in/history.ts';

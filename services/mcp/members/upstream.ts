@@ -9,7 +9,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import type { AddressIndex } from '#application/vault/address-index.ts';
 import { TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';

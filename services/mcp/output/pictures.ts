@@ -2,9 +2,12 @@ import type { ImageContent } from '@modelcontextprotocol/server';
 import { Refusal } from '#contracts/errors.ts';
 import { CREATIVE_KEY } from '#contracts/values/media/creatives.ts';
 import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
-import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
-import { thumbnailAsPng } from '#application/media/thumbnail-as-png.ts';
-import { THUMBNAIL_TYPE, type Thumbnails } from '#application/media/thumbnails.ts';
+import {
+  THUMBNAIL_MAX_BYTES,
+  THUMBNAIL_TYPE,
+  type Thumbnails,
+  thumbnailAsPng,
+} from '#application/media/thumbnails.ts';
 import { pause } from '#platform/clock.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';

@@ -1,5 +1,5 @@
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
 import { type Html, dayOf, formOf, html, pageOf, timeOf } from './layout.ts';
 import { permissionsOf } from './permissions.ts';

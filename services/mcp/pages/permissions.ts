@@ -1,6 +1,4 @@
-import type { Role } from '#contracts/values/access/roles.ts';
-import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import { type Role, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 
 /** Scopes that a member grants together. */

@@ -1,5 +1,5 @@
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { identificationOf, REGISTERED_SECONDS } from '#application/sign-in/clients.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';

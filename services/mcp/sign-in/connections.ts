@@ -8,8 +8,7 @@ import {
   type DisconnectReason,
 } from '#contracts/events/workspace/connection.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import { type Role, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import {
   allowApp,

@@ -1,4 +1,4 @@
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { type Caller, createLeaseCache } from '#application/access/key-lease-cache.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 

@@ -21,7 +21,7 @@ import { getBrandSplitTests, getBrandStore, getBrandTechStack } from '#operation
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { listAudience } from '#operations/audience.ts';
 import { listNewAdvertisers, listRanking, listRisers } from '#operations/rankings.ts';
 import { listToolBrands, listTools } from '#operations/tools.ts';

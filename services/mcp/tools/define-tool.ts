@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Cursors } from '#operations/dependencies/cursors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { getAd } from '#operations/ads.ts';
 import { getBrand } from '#operations/brands/brands.ts';
 import { getBrief } from '#operations/briefs.ts';

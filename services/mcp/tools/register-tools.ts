@@ -1,8 +1,7 @@
 import type { McpServer, ScopeChallenge, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import { type Scope, SCOPES } from '#contracts/values/access/scopes.ts';
-import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import type { McpCall, McpDependencies } from '../calls/call.ts';
 import { callTool } from '../calls/call-tool.ts';
 import type { Tool } from './define-tool.ts';

@@ -7,7 +7,7 @@ import { CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
 import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
 import { getCreativeCoverage, searchCreativeRecords } from '#operations/creative-records.ts';
 import { PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { listPages as listPagesEndpoint } from '#operations/pages.ts';
 import {
   NOT_SEEN,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { getMe } from '#operations/account.ts';
 import { listAlertDeliveries } from '#operations/alerts/deliveries.ts';
 import { listAlerts } from '#operations/alerts/rules.ts';

@@ -5,7 +5,7 @@ import { VIDEO_QUOTA_SHARE } from '#application/media-archive/archive-status.ts'
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
-import type { Semaphore } from '#platform/concurrency/semaphore.ts';
+import type { Semaphore } from '#platform/concurrency/queues.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type MeasuredImage, type VideoTools, measureImage } from '../measure.ts';

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { HEAD_BYTES, IMAGE_MAX_BYTES, type MediaType, mediaTypeOf } from '#application/media/media-type.ts';
-import { retryAfterMs } from '#platform/channels/retry-after.ts';
+import { retryAfterMs } from '#platform/channels/send-outcome.ts';
 import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
-import { REDIRECTS_MAX, nextLocation } from '#platform/http-client/redirects.ts';
-import { type Route, requireTarget } from '#platform/http-client/request-once.ts';
+import {
+  REDIRECTS_MAX,
+  type Route,
+  nextLocation,
+  requireTarget,
+} from '#platform/http-client/request-once.ts';
 
 const ABANDONED_MS = HOUR_MS;
 const FOLDER = join(tmpdir(), 'ad-intelligence-media');

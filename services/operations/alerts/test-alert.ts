@@ -3,7 +3,7 @@ import type { AlertItem, AlertItemType, AlertPayload } from '#contracts/webhooks
 import { type AlertRule, channelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { type SendOutcome, failedOutcome } from '#platform/channels/send-outcome.ts';
-import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { webhookKeysOf } from '#platform/channels/webhook.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import {
   type AlertDeliveryEvent,

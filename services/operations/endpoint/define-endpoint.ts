@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ExecuteCommand } from './execute-command.ts';
 import type { Reply } from './reply.ts';

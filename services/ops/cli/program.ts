@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CommandGroups, RegisterCommands } from '#platform/command-line/command-groups.ts';
+import type { CommandGroups, RegisterCommands } from '#platform/command-line.ts';
 
 const loadSecurityCommands = async () => (await import('./commands/security.ts')).registerSecurityCommands;
 

@@ -19,7 +19,7 @@ import { registerHistoryRoutes } from './routes/history.ts';
 import { registerLogRoutes } from './routes/log.ts';
 import { registerParkedRoutes } from './routes/parked.ts';
 import { registerProjectionRoutes } from './routes/projections.ts';
-import { describeServerError } from '#platform/command-line/describe-error.ts';
+import { describeServerError } from '#platform/command-line.ts';
 import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Operators write requests into these tables; the projector that owns the projection carries them out. */

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { VerificationReport } from '#contracts/messages/verification-report.ts';
+import type { VerificationReport } from '#contracts/messages/projector.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { sendRequest, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';

@@ -5,7 +5,7 @@ import {
   type ConnectionEvent,
   connectionStream,
 } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { connection, type ConnectionState, disconnectApp } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { now, type OperatorDependencies } from './operations.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
 import { issueInvitation } from '#application/sign-in/invitations.ts';
 import { createBrowserSignInTables } from '#application/sign-in/tables.ts';

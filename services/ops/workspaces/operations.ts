@@ -9,8 +9,7 @@ import {
   workspaceStream,
 } from '#contracts/events/workspace/workspace.ts';
 import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
-import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
+import { type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import { nameText } from '#contracts/values/text.ts';
 import {
   apiKeys,
@@ -28,7 +27,7 @@ import {
   workspace,
   type WorkspaceState,
 } from '#domain/workspace/workspace.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#application/access/key-format.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 

@@ -7,8 +7,7 @@ import { isAllowedLoopback, type TargetRules } from '../egress/check-target-url.
 import type { Egress } from '../egress/http-client.ts';
 import { chatMessageOf } from './chat-message.ts';
 import { postOnce } from './http-post.ts';
-import { RETRY_AFTER_MAX_MS } from './retry-after.ts';
-import { failedOutcome, type SendOutcome } from './send-outcome.ts';
+import { RETRY_AFTER_MAX_MS, type SendOutcome, failedOutcome } from './send-outcome.ts';
 
 /**
  * Between two messages to one incoming webhook. The sender enforces it (`application/delivery-outbox/rate-limit.ts`).

@@ -4,12 +4,38 @@ import { join, resolve } from 'node:path';
 import type * as Nodemailer from 'nodemailer';
 import { z } from 'zod';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 import type { Clock } from '../clock.ts';
 import { isLoopback } from '../plain-text-hosts.ts';
 import { AllowPlainText, credentialedUrl } from '../settings.ts';
-import { type EmailMessage, emailMessageOf } from './email-message.ts';
-import { networkFailure } from './classify-failure.ts';
-import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './send-outcome.ts';
+import {
+  ANSWER_MAX_BYTES,
+  NO_TIMING,
+  type SendOutcome,
+  failedOutcome,
+  networkFailure,
+} from './send-outcome.ts';
+
+export type EmailMessage = { readonly subject: string; readonly text: string };
+
+export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
+  const items = itemsNamed(payload);
+  const lines = [
+    headlineOf(payload),
+    '',
+    explanationOf(payload),
+    ...items.map(
+      ({ brand, title, url }) => `- ${observedLine(brand.name)}: ${observedLine(title)}\n  ${url}`,
+    ),
+    remainderOf(payload, items.length),
+    '',
+    `Observed until ${payload.as_of}. These are observations of a public ad library, not statements of cause.`,
+  ];
+  return {
+    subject: headlineOf(payload).replace(/\s+/g, ' '),
+    text: `${lines.filter((line) => line !== null).join('\n')}\n`,
+  };
+};
 
 const require = createRequire(import.meta.url);
 /** Loads nodemailer with the first message: loading takes a tenth of a process's start. */

@@ -1,9 +1,14 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Egress } from '../egress/http-client.ts';
-import { networkFailure } from './classify-failure.ts';
-import { ANSWER_MAX_BYTES, type AttemptTiming, failedOutcome, type SendOutcome } from './send-outcome.ts';
-import { retryAfterMs } from './retry-after.ts';
+import {
+  ANSWER_MAX_BYTES,
+  type AttemptTiming,
+  type SendOutcome,
+  failedOutcome,
+  networkFailure,
+  retryAfterMs,
+} from './send-outcome.ts';
 
 /** From the start of an attempt to its response headers, with connecting, which has its own limit. */
 export const TOTAL_TIMEOUT_MS = 15_000;

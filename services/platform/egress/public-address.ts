@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { networkInterfaces } from 'node:os';
 import { REFUSED_RANGES } from './refused-targets.ts';
 
 // Only globally reachable unicast addresses may be called for users, by IANA's special-purpose registries (RFC 6890) as
@@ -63,4 +64,29 @@ export const isGloballyReachable = (text: string): boolean => {
 export const isLoopback = (text: string): boolean => {
   const parsed = parse(text);
   return parsed !== null && effectiveAddress(parsed).range() === 'loopback';
+};
+
+/** Interfaces are read again after this. */
+const READ_AGAIN_MS = 10_000;
+
+export const interfaceAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+
+/**
+ * Checks addresses of the interfaces, and `more`, which the network translates to this machine. Services here may trust
+ * local callers.
+ */
+export const ownAddressCheck = (
+  more: readonly string[] = [],
+  read: () => readonly string[] = interfaceAddresses,
+): ((address: string) => boolean) => {
+  let known: readonly string[] = [];
+  let readAtMs = -Infinity;
+  return (address) => {
+    if (performance.now() - readAtMs > READ_AGAIN_MS) {
+      known = [...more, ...read()];
+      readAtMs = performance.now();
+    }
+    return known.some((own) => isSameAddress(own, address));
+  };
 };

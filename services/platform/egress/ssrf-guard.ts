@@ -1,8 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { ownAddressCheck } from './own-addresses.ts';
-import { isGloballyReachable, isLoopback } from './public-address.ts';
+import { isGloballyReachable, isLoopback, ownAddressCheck } from './public-address.ts';
 import type { TargetRules } from './check-target-url.ts';
 import { loadUndici } from './undici.ts';
 

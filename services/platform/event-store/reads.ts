@@ -7,14 +7,66 @@ import {
   StreamNotFoundError,
 } from '@eventstore/db-client';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import { hasTime, hasTimeBudget, requireTime, timeLeft, TimeUsedUp } from '../concurrency/time-budget.ts';
+import { TimeUsedUp, hasTime, hasTimeBudget, requireTime, timeLeft } from '../concurrency/time-budget.ts';
 import { type AnswerTime, createAnswerTime } from './answer-time.ts';
+import {
+  EventStoreBusy,
+  EventStoreSilent,
+  ReadCutOff,
+  isConnectionFault,
+  toClearError,
+  withTimeout,
+} from './errors.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
-import { EventStoreSilent, isConnectionFault, ReadCutOff, toClearError, withTimeout } from './errors.ts';
 import { leaderReadsOf } from './node-connection.ts';
-import { createReadSlots } from './read-slots.ts';
 import { openRenewableClient } from './renewable-client.ts';
+
+/** Servers allow 100 calls on a connection; further ones would wait unseen. */
+export const READS_MAX = 64;
+/** Further reads are refused at once. */
+export const READS_WAITING_MAX = 1_000;
+/** For background work. */
+const PATIENT_WAIT_MS = 60_000;
+
+export type ReadSlots = {
+  /** Throws `EventStoreBusy` when no slot becomes free in time. Each call needs one `release`. */
+  acquire(): Promise<void>;
+  release(): void;
+};
+
+/** First come, first served. */
+export const createReadSlots = (answerTime: AnswerTime | null, max = READS_MAX): ReadSlots => {
+  let free = max;
+  const waiters: (() => void)[] = [];
+  const wait = (): Promise<void> => {
+    if (waiters.length >= READS_WAITING_MAX) {
+      throw new EventStoreBusy(`${READS_WAITING_MAX} reads wait for it`);
+    }
+    return new Promise((resolve, reject) => {
+      const take = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(take), 1);
+        reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
+      }, answerTime?.left() ?? timeLeft(PATIENT_WAIT_MS));
+      waiters.push(take);
+    });
+  };
+  return {
+    acquire: async () => {
+      if (free > 0) free -= 1;
+      else await wait();
+    },
+    release: () => {
+      const next = waiters.shift();
+      if (next) next();
+      else free += 1;
+    },
+  };
+};
 
 /** `head` reads these numbers of events until it finds one of our own. */
 const HEAD_PAGES = [1, 32, 256, 1_024];

@@ -1,14 +1,54 @@
-import { HOUR_MS, DAY_MS } from '#contracts/values/time.ts';
-import { retryAfterMs } from '../channels/retry-after.ts';
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+import { retryAfterMs } from '../channels/send-outcome.ts';
 import { type Clock, pause } from '../clock.ts';
-import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '../concurrency/queues.ts';
 import type { BotKey } from './bot-key.ts';
 import { BlockedTarget } from '../egress/ssrf-guard.ts';
-import type { HostMemory, HostRest } from './host-memory.ts';
-import { PACE_MS } from './pace.ts';
 import { readRobots } from './read-robots.ts';
-import { type Answer, BODY_MAX_BYTES, requestOnce, requireTarget, type Route } from './request-once.ts';
-import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
+import {
+  type Answer,
+  BODY_MAX_BYTES,
+  REDIRECTS_MAX,
+  type Route,
+  nextLocation,
+  requestOnce,
+  requireTarget,
+} from './request-once.ts';
+
+/** As stored for later requests. */
+export type StoredRobots = {
+  /** `forbidden`: the server failed, so that nothing may be requested (RFC 9309, 2.3.1.4). */
+  readonly verdict: 'rules' | 'forbidden';
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly validUntilMs: number;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+};
+
+/** A host that refused is not requested until then. Times are milliseconds since 1970. */
+export type HostRest = {
+  readonly untilMs: number;
+  readonly refusals: number;
+  readonly reason: string;
+};
+
+/**
+ * Outlives restarts and is shared, so that two processes are as polite as one. `host` is a name with its port, if it
+ * has one.
+ */
+export type HostMemory = {
+  readRobots(host: string): Promise<StoredRobots | null>;
+  writeRobots(host: string, robots: StoredRobots): Promise<void>;
+  readRest(host: string): Promise<HostRest | null>;
+  /** `null` ends a rest and forgets the refusals. */
+  writeRest(host: string, rest: HostRest | null): Promise<void>;
+  /** Returns the start time, at least `spacingMs` after the one before and not before `nowMs`. */
+  reserve(host: string, spacingMs: number, nowMs: number): Promise<number>;
+};
+
+/** Between the starts of two requests to a host. A file of its own, because forecasts need not load the client. */
+export const PACE_MS = 5_000;
 
 /** A longer `Crawl-delay` counts as this. */
 export const CRAWL_DELAY_MAX_MS = 60_000;

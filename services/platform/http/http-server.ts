@@ -1,10 +1,32 @@
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeIdleConnections } from '../process/close-idle-connections.ts';
-import { errorBody } from './error-body.ts';
-import { requestIdOf } from './request-id.ts';
-import { JSON_CONTENT } from './send-json.ts';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { JSON_CONTENT, errorBody } from './send-json.ts';
+import { requestIdOf } from './request-headers.ts';
+
+const CLOSE_EVERY_MS = 50;
+
+/**
+ * Returns the function to call when the server stops. Node would wait for connections that a browser opened and never
+ * used.
+ */
+export const closeIdleConnections = (server: Server): (() => void) => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  const close = (): void => {
+    server.closeIdleConnections();
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+  return () => {
+    close();
+    const closing = setInterval(close, CLOSE_EVERY_MS);
+    closing.unref();
+    server.once('close', () => clearInterval(closing));
+  };
+};
 
 /** Longer than the idle timeout of load balancers, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;

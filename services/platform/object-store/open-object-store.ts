@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { credentialedUrl } from '../settings.ts';
 import { openFolderStore } from './folder-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import { BUCKET_URL } from './s3-url.ts';
+import { BUCKET_URL } from './s3-object-store.ts';
 
 export const objectStoreSettings = {
   OBJECT_STORE_DIR: z

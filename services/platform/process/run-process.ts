@@ -1,9 +1,20 @@
+import { format } from 'node:util';
 import { z } from 'zod';
-import { LogLevel, readSettings, SettingsError, showSettings } from '../settings.ts';
-import { createLog, type Log } from '../logger.ts';
+import { type Log, createLog, hideTokens } from '../logger.ts';
+import { LogLevel, SettingsError, readSettings, showSettings } from '../settings.ts';
 import { operatorPortSettings } from './health-server.ts';
-import { logConsole } from './log-console.ts';
 import { tracingSettings } from '../telemetry/tracing.ts';
+
+const LEVELS = { debug: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' } as const;
+
+/** Libraries print with `console`, but every line of the process is JSON. */
+export const logConsole = (log: Log): void => {
+  for (const [method, level] of Object.entries(LEVELS)) {
+    console[method as keyof typeof LEVELS] = (...values: unknown[]) => {
+      log[level]({ printed: hideTokens(format(...values)) }, 'printed by a library');
+    };
+  }
+};
 
 /** Afterwards the process exits with code 1. */
 const SHUTDOWN_DEADLINE_MS = 8_000;

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { probationAfter } from '../control/probation.ts';

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 
 /** An event that cannot be applied. An unreachable database throws other errors. */
 export class PoisonEvent extends Error {

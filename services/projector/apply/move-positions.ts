@@ -1,4 +1,4 @@
-import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { PROJECTED_CHANNEL, formatProjected } from '#contracts/messages/projector.ts';
 import type { PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { type Cursor, nameOf, type Running } from './running.ts';

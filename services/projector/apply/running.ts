@@ -1,4 +1,4 @@
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import type { Probation } from '../control/probation.ts';

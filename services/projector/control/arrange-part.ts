@@ -1,4 +1,4 @@
-import { type Lease, LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { type Lease, LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from './lease-names.ts';

@@ -1,4 +1,4 @@
-import { type LeaseName, WHOLE } from '#platform/postgres/lease/prove-lease.ts';
+import { type LeaseName, WHOLE } from '#platform/postgres/lease/leases.ts';
 
 /** One lease for all projections of a part of the log; its progress row is their shared position. */
 export const PROJECTIONS: LeaseName = { kind: 'projections', part: WHOLE };

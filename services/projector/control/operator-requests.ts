@@ -1,4 +1,4 @@
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import type { Log } from '#platform/logger.ts';
 import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '#platform/postgres/lease/prove-lease.ts';
+import type { Lease } from '#platform/postgres/lease/leases.ts';
 import { FINGERPRINT_FORMAT, fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { openLiveTarget } from '../apply/checkpoints.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import type { Log } from '#platform/logger.ts';
-import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Lease, proveLease } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { retryDelayMs } from '../apply/apply-each.ts';

@@ -1,7 +1,7 @@
-import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { PROJECTED_CHANNEL, formatProjected } from '#contracts/messages/projector.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';

@@ -1,4 +1,4 @@
-import type { DifferingKey, TableComparison } from '#contracts/messages/verification-report.ts';
+import type { DifferingKey, TableComparison } from '#contracts/messages/projector.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 
 const REPORTED_MAX = 10;

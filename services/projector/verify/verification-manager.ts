@@ -1,7 +1,6 @@
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import type { VerificationReport } from '#contracts/messages/verification-report.ts';
+import { PROJECTOR_CONTROL_CHANNEL, type VerificationReport } from '#contracts/messages/projector.ts';
 import { pause } from '#platform/clock.ts';
-import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Lease, proveLease } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { verifyLease } from '../control/lease-names.ts';

@@ -1,4 +1,4 @@
-import type { TableComparison, VerificationReport } from '#contracts/messages/verification-report.ts';
+import type { TableComparison, VerificationReport } from '#contracts/messages/projector.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';

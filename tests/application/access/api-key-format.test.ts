@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeyText, isKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { createKeyText, isKeyText, lastFourOf, sha256Of } from '#application/access/key-format.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

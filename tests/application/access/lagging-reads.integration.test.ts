@@ -4,7 +4,7 @@ import { type ApiKeyRevoked, apiKeysStream } from '#contracts/events/workspace/w
 import { eraseMember } from '#domain/workspace/workspace.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { type Caller, createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';

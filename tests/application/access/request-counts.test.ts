@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createKeyText } from '#application/access/api-key-format.ts';
+import { createKeyText } from '#application/access/key-format.ts';
 import {
   createRefusedRequests,
   createRequestCounts,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMediaAddress } from '#application/media-archive/media-address.ts';
+import { readMediaAddress } from '#application/media-archive/want-media.ts';
 
 const SEEN = new Date('2026-05-01T08:00:00Z');
 const read = (url: string | null) => readMediaAddress(url, SEEN);

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { createKeyText } from '#application/access/api-key-format.ts';
+import { createKeyText } from '#application/access/key-format.ts';
 import { createRequestCounts, type RequestCounts } from '#application/access/request-counts.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, tries } from '../attack.ts';

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#tests/world/archive-world.ts';
 import { answerSite } from '#tests/world/site-world.ts';
-import { createRunTables } from '#platform/postgres/lease/leases.ts';
-import { WHOLE } from '#platform/postgres/lease/prove-lease.ts';
+import { WHOLE, createRunTables } from '#platform/postgres/lease/leases.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { PRODUCT_MAX_BYTES, PRODUCT_VARIANTS_MAX } from '#contracts/observations/shorten-product.ts';
-import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
+import {
+  ObservedProduct,
+  PRODUCT_MAX_BYTES,
+  PRODUCT_VARIANTS_MAX,
+} from '#contracts/observations/storefront-scan.ts';
 import { CUT_MARK } from '#contracts/values/text.ts';
 import { shopProduct } from '#tests/dsl/site-events.ts';
 

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
-import { type ArchiveAccess, mayCall, shutAccess } from '#domain/collecting/archive-account.ts';
+import {
+  type ArchiveAccess,
+  FIRST_PAGE_SIZE,
+  type PageSize,
+  afterGoodPage,
+  halvedPage,
+  mayCall,
+  shutAccess,
+} from '#domain/collecting/pace.ts';
 import {
   ARCHIVE_COUNTRIES,
   doubtedPages,
   isCompleteReading,
   requireCountriesKept,
 } from '#domain/collecting/archive-coverage.ts';
-import { afterGoodPage, FIRST_PAGE_SIZE, halvedPage, type PageSize } from '#domain/collecting/page-size.ts';
 
 describe('the size of a page', () => {
   test('stays from 10 to 500 after any answers', () => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
-import { nextCallMs, type Pace, recordCall, startPace } from '#domain/collecting/pace.ts';
-import { usageOf } from '#domain/collecting/usage.ts';
+import { type Pace, nextCallMs, recordCall, startPace, usageOf } from '#domain/collecting/pace.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const NOW_MS = Date.parse('2026-05-10T12:00:00Z');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import {
   apiKeys,
   everyApiKey,

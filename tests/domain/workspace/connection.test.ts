@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ConnectionEvent } from '#contracts/events/workspace/connection.ts';
-import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
-import { type Scope, SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import {
   allowApp,
   connectApp,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import { deleteNote, note, noteIdOf, writeNote } from '#domain/workspace/note.ts';
 import { given } from '#tests/dsl/deciders.ts';
 

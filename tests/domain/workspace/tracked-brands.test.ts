@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import { given } from '#tests/dsl/deciders.ts';
 

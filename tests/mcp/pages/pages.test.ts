@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
-import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import { SCOPES_OF_ROLE } from '#contracts/values/access.ts';
 import type { Account } from '#application/sign-in/member-directory.ts';
 import { APP_NAME_MAX_LENGTH, GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 import { describeApp, formTargetOf } from '#services/mcp/members/app-requests.ts';

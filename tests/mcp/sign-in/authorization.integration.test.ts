@@ -5,7 +5,7 @@ import type { ConnectionEvent } from '#contracts/events/workspace/connection.ts'
 import { connectionStream } from '#contracts/events/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { registry } from '#platform/telemetry/metrics.ts';
 import { resourceOf } from '#services/mcp/sign-in/provider.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { callTool } from '#services/mcp/calls/call-tool.ts';
 import { TOOLS } from '#services/mcp/tools/index.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';

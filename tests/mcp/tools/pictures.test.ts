@@ -1,8 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
-import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
-import { thumbnailAsPng } from '#application/media/thumbnail-as-png.ts';
-import type { ThumbnailAnswer } from '#application/media/thumbnails.ts';
+import { THUMBNAIL_MAX_BYTES, type ThumbnailAnswer, thumbnailAsPng } from '#application/media/thumbnails.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { silentLog } from '#platform/logger.ts';
 import { creativesIn, IMAGES_MAX, readPictures } from '#services/mcp/output/pictures.ts';

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { expect } from 'vitest';
-import { sha256Of } from '#application/access/api-key-format.ts';
+import { sha256Of } from '#application/access/key-format.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { McpDependencies } from '#services/mcp/calls/call.ts';
 import { callTool } from '#services/mcp/calls/call-tool.ts';

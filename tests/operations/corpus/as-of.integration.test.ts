@@ -6,7 +6,7 @@ import type { Event } from '#contracts/events/event.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { projections } from '#projections/index.ts';
 import { resumeProjection } from '#services/ops/projections/builds.ts';
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import { on } from '#tests/dsl/api.ts';
 import { shopEvents, shopProduct, shopScan, trafficEvent } from '#tests/dsl/site-events.ts';
 import { nameOperator } from '#tests/projections/fixtures/network-events.ts';

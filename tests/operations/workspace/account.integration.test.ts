@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FailureClass } from '#contracts/values/alerts.ts';
-import { networkFailure } from '#platform/channels/classify-failure.ts';
+import { networkFailure } from '#platform/channels/send-outcome.ts';
 import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
 
 const coded = (code: string): Error => Object.assign(new Error('failed at 10.0.0.7'), { code });

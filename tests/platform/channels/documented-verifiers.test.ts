@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook.ts';
 import { type SignedRequest, VERIFIERS } from './documented-verifiers.ts';
 
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';

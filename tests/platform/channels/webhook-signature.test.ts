@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ID = '5f0e5d9a-2f0d-4b11-8a58-6f0c1c4e3b7a';

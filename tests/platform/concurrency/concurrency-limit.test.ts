@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/queues.ts';
 
 describe('concurrency limit', () => {
   test('rejects work above the limit without starting it, until running work has ended', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 
 test('runs tasks of one key in order, and continues after a failed task', async () => {
   const runExclusive = createKeyedMutex();

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '#platform/concurrency/queues.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const AT_ONCE = 3;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
+import { createPromiseQueue } from '#platform/concurrency/queues.ts';
 
 const LONG_MS = 60_000;
 

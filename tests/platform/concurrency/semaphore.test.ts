@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import { createSemaphore } from '#platform/concurrency/queues.ts';
 
 describe('semaphore', () => {
   test('grants its slots at once, and passes a freed slot to the first waiter', async () => {

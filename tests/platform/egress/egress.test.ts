@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWebhookChannel } from '#platform/channels/webhook.ts';
-import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { openWebhookChannel, webhookKeysOf } from '#platform/channels/webhook.ts';
 import { systemClock } from '#platform/clock.ts';
 import { isGloballyReachable } from '#platform/egress/public-address.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { pause } from '#platform/clock.ts';
-import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
-import { createCheckpointGuard } from '#platform/event-store/checkpoint-guard.ts';
+import { type Followed, createCheckpointGuard } from '#platform/event-store/catch-up-subscription.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { READS_MAX } from '#platform/event-store/read-slots.ts';
+import { READS_MAX } from '#platform/event-store/reads.ts';
 import { isTooOld, requireSupportedServer } from '#platform/event-store/server-version.ts';
 import {
   caughtUp,

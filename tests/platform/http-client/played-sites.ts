@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HostMemory, HostRest, StoredRobots } from '#platform/http-client/host-memory.ts';
+import type { HostMemory, HostRest, StoredRobots } from '#platform/http-client/polite-client.ts';
 
 export type PlayedAnswer = {
   readonly status?: number;

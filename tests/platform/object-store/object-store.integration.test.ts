@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseBucketUrl } from '#platform/object-store/s3-url.ts';
+import { parseBucketUrl } from '#platform/object-store/s3-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { type Bucket, startBucket } from '#tests/stack/bucket.ts';

@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createHttpServer } from '#platform/http/http-server.ts';
-import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
+import { closeIdleConnections, createHttpServer } from '#platform/http/http-server.ts';
 
 /** Opens a server whose idle connections stay open long. */
 const open = async () => {

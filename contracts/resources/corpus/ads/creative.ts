@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { CREATIVE_KEY, MEDIA_KINDS } from '#contracts/values/media/creatives.ts';
 import { AdFormat, CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
-import { AdPage } from './ad.ts';
 import { BrandReference, Formats } from '../brand.ts';
+
+export const AdPage = z
+  .strictObject({ page_id: LibraryId, page_name: z.string().nullable() })
+  .meta({ id: 'AdPage', description: 'The social page that runs the ad: an association, not ownership.' });
 
 export const CreativeKey = z
   .string()

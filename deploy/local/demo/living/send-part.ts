@@ -1,6 +1,6 @@
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import { ObservationsReply } from '#contracts/intake/replies.ts';
+import { ObservationsReply } from '#contracts/intake.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';

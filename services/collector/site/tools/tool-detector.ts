@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { DetectedTool } from '#contracts/observations/site-scan.ts';
-import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ScannedPage } from './match-tools.ts';
 import type { RulesWorkerData, WorkerMessage } from './rules-worker.ts';

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { CollectionTreeEvent, Visibility } from '#contracts/events/workspace/collection.ts';
 import type { Item } from '#contracts/values/items.ts';
-import type { Role } from '#contracts/values/access/roles.ts';
+import type { Role } from '#contracts/values/access.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Decider, SnapshotCodec } from '#domain/decider.ts';
 import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';

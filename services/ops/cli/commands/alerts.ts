@@ -6,7 +6,7 @@ import {
   WaitingQuery,
 } from '#services/ops/alerts/waiting-streams.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { isJson, printTable } from '#platform/command-line/output.ts';
+import { isJson, printTable } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
 const waiting = async (options: object, command: Command): Promise<void> => {

@@ -12,7 +12,7 @@ import {
   readSigningKey,
 } from '#services/ops/audit/signing-key.ts';
 import { verifyExport } from '#services/ops/audit/verify-export.ts';
-import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 

@@ -14,7 +14,7 @@ import {
 import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
-import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { SCOPES, type Scope } from '#contracts/values/access.ts';
+import { printRecord, printTable } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { issueKey, loadApiKeys, loadWorkspace, revokeKey } from '#services/ops/workspaces/operations.ts';
 

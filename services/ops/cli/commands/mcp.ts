@@ -3,7 +3,7 @@ import { addClient, listClients, removeClient } from '#application/sign-in/autho
 import { endConnection, LISTED_MAX, listConnections } from '#services/ops/workspaces/connections.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { printRecord, printTable } from '#platform/command-line.ts';
 
 const COLUMNS = [
   'connection_id',

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, decryptPerson, invitePerson } from '#services/ops/workspaces/members.ts';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { printRecord, printTable } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { eventFields } from '#services/ops/log/search.ts';
-import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line.ts';
 import {
   listParked,
   PARKED_PAGE_MAX,

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { PLANS } from '#contracts/values/access.ts';
+import { printRecord } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { setPlan } from '#services/ops/workspaces/operations.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { projections } from '#projections/index.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line.ts';
 import {
   type Build,
   cancelRebuild,

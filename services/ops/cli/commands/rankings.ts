@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { printRecord } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
 export const registerRankingCommands = (program: Command): void => {

@@ -8,7 +8,7 @@ import { grantReads } from '#platform/postgres/read-only-role.ts';
 import { rotateMasterKey } from '#application/vault/rotate-master-key.ts';
 import { backUpVaults, restoreVaults } from '#application/vault/backup.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { printRecord } from '#platform/command-line.ts';
 
 const PASSWORD_MIN_LENGTH = 16;
 

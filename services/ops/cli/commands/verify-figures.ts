@@ -6,7 +6,7 @@ import { systemClock } from '#platform/clock.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { isJson, onOneLine } from '#platform/command-line/output.ts';
+import { isJson, onOneLine } from '#platform/command-line.ts';
 
 /** Seconds to wait for read models that are behind the log, and their maximum. */
 const WAIT_SECONDS_DEFAULT = 60;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
-import type { TableComparison } from '#contracts/messages/verification-report.ts';
+import type { TableComparison } from '#contracts/messages/projector.ts';
 import {
   cancelVerification,
   isVerificationOver,
@@ -9,7 +9,7 @@ import {
   VerifyQuery,
   watchVerification,
 } from '#services/ops/projections/verification.ts';
-import { isJson, onOneLine } from '#platform/command-line/output.ts';
+import { isJson, onOneLine } from '#platform/command-line.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { printRecord, printTable } from '#platform/command-line.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 

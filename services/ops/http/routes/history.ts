@@ -10,7 +10,7 @@ import type { Log } from '#platform/logger.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { OPS_LONG_BUDGET_MS } from '../budgets.ts';
 import { page, PRIVATE_HEADERS } from '../reply.ts';
-import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/queues.ts';
 import {
   type AuditDependencies,
   exportHistory,

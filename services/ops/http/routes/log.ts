@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { record } from '../reply.ts';
-import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/queues.ts';
 import {
   eventFields,
   findEvents,

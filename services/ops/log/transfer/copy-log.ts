@@ -1,7 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
-import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
-import { countedBytes, sizeOf } from '#platform/event-store/append/encode-events.ts';
+import { type EncodedEvent, countedBytes, sizeOf } from '#platform/event-store/append/append-message.ts';
 import type { LogWriter, RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 import type { LogSource } from './log-source.ts';

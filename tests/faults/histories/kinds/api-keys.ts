@@ -1,5 +1,5 @@
 import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
-import type { Scope } from '#contracts/values/access/scopes.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import {
   apiKeys,
   type ApiKeysState,

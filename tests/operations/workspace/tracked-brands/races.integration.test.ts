@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PLANS } from '#contracts/values/access/plans.ts';
+import { PLANS } from '#contracts/values/access.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { pause } from '#platform/clock.ts';
-import { type Leases, openLeases } from '#platform/postgres/lease/leases.ts';
-import { type Lease, LeaseLost, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import {
+  type Lease,
+  LeaseLost,
+  type Leases,
+  openLeases,
+  proveLease,
+} from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, openPool, withProof } from '#platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../../stack/database.ts';
 import { limitMs, runs, seedOf } from '../../../property-seed.ts';

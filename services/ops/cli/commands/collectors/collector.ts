@@ -6,7 +6,7 @@ import {
   revokeCollector,
 } from '#services/ops/collectors/operations.ts';
 import { withOpsDependencies } from '../../dependencies.ts';
-import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { printRecord, printTable } from '#platform/command-line.ts';
 
 const parseTypes = (text: string): readonly string[] =>
   text

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { printRecord } from '#platform/command-line.ts';
 import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { adoptLog } from '#services/ops/log/adopt-log.ts';

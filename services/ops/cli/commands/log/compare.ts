@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line.ts';
 import { readLogFile } from '#services/ops/log/file/read-log-file.ts';
 import {
   type Comparison,

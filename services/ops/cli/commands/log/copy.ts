@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
-import { printRecord } from '#platform/command-line/output.ts';
+import { printRecord } from '#platform/command-line.ts';
 import { fileSource } from '#services/ops/log/file/file-source.ts';
 import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
 import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';

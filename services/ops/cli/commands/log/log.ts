@@ -10,7 +10,7 @@ import {
   TailQuery,
   tailLog,
 } from '#services/ops/log/search.ts';
-import { isJson, onOneLine } from '#platform/command-line/output.ts';
+import { isJson, onOneLine } from '#platform/command-line.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../../dependencies.ts';
 import { addAdoptCommand } from './adopt.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line.ts';
 import { openNats, type Nats } from '#platform/nats/connection.ts';
 import { applyStreams, compareStreams, natsStreamSettings } from '#platform/nats/streams.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';

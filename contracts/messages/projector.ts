@@ -1,3 +1,26 @@
+/** Postgres notification channel for log positions that projections have passed. */
+export const PROJECTED_CHANNEL = 'projected';
+
+/** Lower than before after a rebuild from an earlier position. */
+export type Projected = { readonly position: bigint; readonly projections: readonly string[] };
+
+/** Postgres allows 8,000 bytes; the names of some fifty read models are well below that. */
+export const formatProjected = ({ position, projections }: Projected): string =>
+  `${position} ${projections.join()}`;
+
+/** `null` when the text has another format. */
+export const parseProjected = (text: string): Projected | null => {
+  const [, position, names] = /^(\d+) ([\w,-]*)$/.exec(text) ?? [];
+  if (position === undefined || names === undefined) return null;
+  return { position: BigInt(position), projections: names === '' ? [] : names.split(',') };
+};
+
+/**
+ * Postgres notification channel for new operator requests, which are rows of the projector's tables. A process that was
+ * not listening finds them at its next poll.
+ */
+export const PROJECTOR_CONTROL_CHANNEL = 'projector_control';
+
 /** Written by the projector and read by operators. */
 export type VerificationReport = {
   /** Log position at which the tables were compared. */

@@ -1,4 +1,19 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+
+/** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +(\S+)$/i;
+
+/** `undefined` when the header is missing or has another scheme. */
+export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | undefined =>
+  BEARER.exec(authorization ?? '')?.[1];
+
+/** Ids of callers must be safe in headers, logs and events. */
+const ACCEPTED = /^[A-Za-z0-9._-]{8,64}$/;
+
+export const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && ACCEPTED.test(header) ? header : randomUUID();
 
 /** One customer of a network gets a /64. */
 const GROUPS_OF_NETWORK = 4;

@@ -1,6 +1,51 @@
 import { z } from 'zod';
-import type { ObservationType } from '../observations/index.ts';
-import { Cadence, Timestamp, Uuid } from '../values/primitives.ts';
+import { Cadence, Count, Timestamp, Uuid } from './values/primitives.ts';
+import type { ObservationType } from './observations/index.ts';
+
+/**
+ * Error codes of the intake with type and status. They are apart from `contracts/errors.ts`, which is part of the public
+ * contract: the intake is not, and has statuses that the API does not have. The error body is the same.
+ */
+export const INTAKE_ERRORS = {
+  invalid_request: { type: 'bad_request', status: 400 },
+  unauthorized: { type: 'unauthorized', status: 401 },
+  type_not_granted: { type: 'forbidden', status: 403 },
+  not_found: { type: 'not_found', status: 404 },
+  hash_mismatch: { type: 'conflict', status: 409 },
+  lease_lost: { type: 'conflict', status: 409 },
+  task_ended: { type: 'conflict', status: 409 },
+  too_large: { type: 'payload_too_large', status: 413 },
+  unsupported_content: { type: 'unsupported_media_type', status: 415 },
+  rate_limited: { type: 'rate_limited', status: 429 },
+  internal: { type: 'internal', status: 500 },
+  unavailable: { type: 'unavailable', status: 503 },
+} as const;
+export type IntakeErrorCode = keyof typeof INTAKE_ERRORS;
+
+/** A line that was not queued. The line of the request is left out of the queue, and the others are not affected. */
+export const RefusedLine = z.strictObject({
+  /** Number of the line in the body, from 1. Blank lines count. */
+  line: z.int().min(1),
+  /** Path of the first failing field, such as `coverage.collector`; empty for the line as a whole. */
+  path: z.string(),
+  /** Stable name of the fault. */
+  code: z.string(),
+  message: z.string(),
+});
+export type RefusedLine = z.infer<typeof RefusedLine>;
+
+/** Reply to `POST /intake/observations`. `accepted`: lines that are in the queue. */
+export const ObservationsReply = z.strictObject({ accepted: Count, refused: z.array(RefusedLine) });
+export type ObservationsReply = z.infer<typeof ObservationsReply>;
+
+/** Reply to `PUT /intake/files/{sha256}`. A `creative.file` names the file by its `object_key`. */
+export const FileReply = z.strictObject({
+  sha256: z.string(),
+  bytes: Count,
+  content_type: z.string(),
+  object_key: z.string(),
+});
+export type FileReply = z.infer<typeof FileReply>;
 
 /** Hours between two tasks for observations that change slowly: 30 days. */
 const MONTHLY_HOURS = 720;
