@@ -12,7 +12,7 @@ type Dates = { readonly [Field in 'started_on' | 'stopped_on']: string | null };
 
 const UNBELIEVABLE: readonly {
   readonly field: keyof Dates;
-  readonly is: (day: string, last: string) => boolean;
+  readonly is: (day: string, last: string, start: string | null) => boolean;
   readonly note: string;
 }[] = [
   { field: 'started_on', is: (day, last) => day > last, note: 'start date in the future' },
@@ -23,11 +23,16 @@ const UNBELIEVABLE: readonly {
   },
   { field: 'stopped_on', is: (day, last) => day > last, note: 'stop date in the future' },
   { field: 'stopped_on', is: (day) => day < FIRST_STOP, note: 'stop date before the library existed' },
+  {
+    field: 'stopped_on',
+    is: (day, _, start) => start !== null && day < start,
+    note: 'stop date before the start date',
+  },
 ];
 
 /**
- * Dates after the scan, less a day for time zones, or before ads or the library existed, become unknown. Each has a
- * note of constant text. `scannedAt` has a zone; an invalid one changes nothing.
+ * Dates after the scan, less a day for time zones, or before ads or the library existed, become unknown, and so does a
+ * stop before its start. Each has a note of constant text. `scannedAt` has a zone; an invalid one changes nothing.
  */
 export const withBelievableDates = <A extends Dates>(
   ad: A,
@@ -36,11 +41,13 @@ export const withBelievableDates = <A extends Dates>(
   const at = Date.parse(scannedAt);
   if (Number.isNaN(at)) return { ad, notes: [] };
   const last = utcDateOfMs(at + DAY_MS);
-  const found = UNBELIEVABLE.filter(({ field, is }) => {
-    const day = ad[field];
-    return day !== null && is(day, last);
-  });
-  if (found.length === 0) return { ad, notes: [] };
-  const unknown = Object.fromEntries(found.map(({ field }) => [field, null]));
-  return { ad: { ...ad, ...unknown }, notes: found.map(({ note }) => note) };
+  let dated = ad;
+  const notes: string[] = [];
+  for (const { field, is, note } of UNBELIEVABLE) {
+    const day = dated[field];
+    if (day === null || !is(day, last, dated.started_on)) continue;
+    dated = { ...dated, [field]: null };
+    notes.push(note);
+  }
+  return { ad: dated, notes };
 };

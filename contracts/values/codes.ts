@@ -76,10 +76,14 @@ const localeOf = (tag: string): Intl.Locale | null => {
   }
 };
 
+/** Codes that ISO 639-1 replaced. */
+const RENAMED_LANGUAGES: { readonly [code: string]: string } = { in: 'id', iw: 'he', ji: 'yi' };
+
 /** ISO 639, as short as possible, or the network's code. Also of a locale (`en_US` is `en`) or an English name. */
 export const languageCode = remembered((text) => {
   const tag = text.trim().replaceAll('_', '-');
-  const code = tag.toLowerCase().split('-', 1)[0] ?? '';
+  const written = tag.toLowerCase().split('-', 1)[0] ?? '';
+  const code = RENAMED_LANGUAGES[written] ?? written;
   if (!/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(tag)) return codeByName('language', text.trim());
   if (code.length === 2 && (NETWORK_LANGUAGES.has(code) || NAMES.language.of(code) !== undefined))
     return code;

@@ -113,6 +113,12 @@ describe('rules 1 and 7, ads shown as ended', () => {
     expect(dates(2)).toEqual([null, null]);
   });
 
+  test('a stop date before the start date is unknown', () => {
+    const fields = { isActive: false, startedOn: dateOf(0), stoppedOn: dateOf(-1) };
+    const ad = a1(scan('s1', at(0), [shown('a1', fields)]));
+    expect(ad).toMatchObject({ started_on: dateOf(0), stopped_on: null });
+  });
+
   test('an inactive ad keeps the time of its stop, and gains the stop date that a later scan shows', () => {
     const ended = (id: string, day: number, stoppedOn: string | null) =>
       scan(id, at(day), [shown('a1', { isActive: false, stoppedOn })]);

@@ -1,5 +1,6 @@
 import { BLANK_AD, type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { shortenAd, type Shortened } from '#contracts/observations/shorten-ad.ts';
+import { languageCode } from '#contracts/values/codes.ts';
 import { Country, ObservedDate } from '#contracts/values/primitives.ts';
 import { type JsonObject, objectsAt } from './json-object.ts';
 
@@ -49,7 +50,7 @@ const countriesOf = (value: JsonObject): string[] | null => {
   return orNull(uniqueSorted(codes.filter((code) => Country.safeParse(code).success) as string[]));
 };
 
-const versionsOf = (
+export const versionsOf = (
   bodies: readonly string[],
   titles: readonly string[],
   descriptions: readonly string[],
@@ -103,7 +104,9 @@ export const libraryAdOf = (value: JsonObject, scope: LibraryAdScope): MappedLib
         textsAt(value, 'publisher_platforms').map((one) => one.toLowerCase().replaceAll(/[\s-]+/g, '_')),
       ),
     ),
-    languages: orNull(uniqueSorted(textsAt(value, 'languages').map((one) => one.toLowerCase()))),
+    languages: orNull(
+      uniqueSorted(textsAt(value, 'languages').map((one) => languageCode(one) ?? one.toLowerCase())),
+    ),
     versions: versionsOf(bodies, titles, descriptions),
   });
   if (!parsed.success) {

@@ -1,4 +1,5 @@
 import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
 import type { JsonObject } from './json-object.ts';
 import {
   hasMoreVariants,
@@ -58,12 +59,15 @@ export const shopProductOf = (value: JsonObject): ShopProduct => {
 export const UNKNOWN_STATUS = 'unknown status';
 /** Statuses of products that visitors see only by address or not at all, and of products that they see. */
 const UNLISTED = ['draft', 'archived', 'unlisted', 'pending', 'private', 'future', 'trash'];
+const dayOf = (time: string): number => Math.floor(Date.parse(time) / DAY_MS);
 const LISTED: readonly unknown[] = [undefined, null, '', 'active', 'publish', 'published'];
 
-/** `null` for a product that visitors can see. */
-export const unlistedReasonOf = (product: JsonObject): string | null => {
+/** `null` for a product that visitors can see. `scannedAt`: a product of a later day is not published yet. */
+export const unlistedReasonOf = (product: JsonObject, scannedAt?: string): string | null => {
   const { status, published_at: published = product['publishedAt'] } = product;
   const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
   if (!LISTED.includes(word)) return UNLISTED.find((one) => one === word) ?? UNKNOWN_STATUS;
-  return published === null ? 'not published' : null;
+  const isLater =
+    scannedAt !== undefined && typeof published === 'string' && dayOf(published) > dayOf(scannedAt);
+  return published === null || isLater ? 'not published' : null;
 };

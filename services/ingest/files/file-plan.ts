@@ -4,7 +4,7 @@ import { detectFormat } from '../readers/detect-format.ts';
 import type { FileRefusal } from './file-item.ts';
 import type { SidePlan } from './read-side-file.ts';
 import { type FormatName, READERS, SIDE_READERS, type SideFormat } from '../readers/formats.ts';
-import { readMappedCsv, variantOf } from '../readers/formats/mapped-csv.ts';
+import { readMappedCsv, variantOf } from '../readers/formats/csv-ads.ts';
 import { type LoadedMapping, readFileName } from '../readers/formats/column-mapping.ts';
 import { readMappedJson } from '../readers/mapped/mapped-json.ts';
 import type { Reader } from '../readers/record.ts';

@@ -3,7 +3,7 @@ import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file
 import { type FileItem, isShortened, Progress, refusedFile, refusedItem } from './file-item.ts';
 import { readObservations } from './read-observations.ts';
 import { readSideFile } from './read-side-file.ts';
-import { withDatesAt } from '../readers/fields/ad-dates.ts';
+import { withDatesAt } from '../readers/fields/ad-fields.ts';
 import { roundedId } from '../readers/fields/ad-ids.ts';
 import {
   RecordFault,

@@ -1,11 +1,14 @@
-import { ARCHIVE_ID_NAMES } from './formats/ads-archive-ad.ts';
+import { ARCHIVE_ID_NAMES } from './shapes/known-shapes.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
 import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from './parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { shown } from './fields/ad-ids.ts';
 import { brokenJson, errorReplyOf, UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
 import { nearestHeader, nearestShape } from './shapes/nearest-shape.ts';
+import { isWebHeader } from './formats/csv-ads.ts';
 import { rankLayoutOf } from './formats/rank-list.ts';
+import { snake } from './parsing/snake-case.ts';
 import { openSource, type Source } from './parsing/open-source.ts';
 import { isTaxonomyLine } from './formats/taxonomy-text.ts';
 import { areUnlike, formatOfEnvelope, formatOfRecord, recordPaths } from './shapes/record-format.ts';
@@ -13,7 +16,6 @@ import { areUnlike, formatOfEnvelope, formatOfRecord, recordPaths } from './shap
 /** Several records, because the first may be broken or too long. */
 const RECORDS_CHECKED_MAX = 50;
 const BYTES_CHECKED_MAX = 64 * 1024 * 1024;
-const ENVELOPES_MAX = 8;
 
 export type Detected =
   | { readonly format: FormatName }
@@ -21,7 +23,13 @@ export type Detected =
 
 const CHOOSE_FORMAT = `set --format to one of ${FORMATS.join(', ')}`;
 
-const SHEET_FORMATS: readonly FormatName[] = ['ads-archive-csv', 'rank-list', 'mapped-csv'];
+const SHEET_FORMATS: readonly FormatName[] = ['ads-archive-csv', 'web-csv', 'rank-list', 'mapped-csv'];
+const MEND = {
+  text: 'fetch the file again',
+  spreadsheet: 'save the file again',
+  'html page':
+    'save the source of a page of the ad library that shows its results (as "HTML only"), or import an export',
+} as const;
 
 /**
  * By content, never by file name. `mapping` decides for files of its syntax; `chosen` (--format) checks only the
@@ -32,26 +40,40 @@ export const detectFormat = async (
   mapping: 'mapped-csv' | 'mapped-json' | null,
   chosen?: FormatName,
 ): Promise<Detected> => {
-  const opened = await openSource(path);
-  const { content } = opened;
+  const source = firstBytes(await openSource(path));
+  const { content } = source;
   if (content.kind === 'other') return { unknown: content.is, advice: content.advice };
-  const source = firstBytes(opened);
-  if (content.kind === 'html page') return detectPage(source, chosen);
-  if (content.kind === 'spreadsheet') return detectSheet(source, mapping, chosen);
-  if (chosen !== undefined) return { format: chosen };
-  const first = await firstText(source);
-  if (first === '') {
-    const damage = source.damage();
-    return damage === null
-      ? { unknown: 'is empty', advice: 'remove it, or export it again' }
-      : { unknown: damage, advice: 'fetch the file again' };
-  }
-  if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
-  const reopened = firstBytes(await openSource(path));
+  const { kind } = content;
+  if (chosen !== undefined && kind !== 'html page')
+    return kind === 'text' || SHEET_FORMATS.includes(chosen)
+      ? { format: chosen }
+      : notRead('a spreadsheet', chosen);
+  const detected = await (kind === 'html page' ? detectJson(source) : detectText(source, mapping));
+  const damage = source.damage();
+  if ('unknown' in detected) return damage === null ? detected : { unknown: damage, advice: MEND[kind] };
+  return [undefined, detected.format].includes(chosen) ? detected : notRead('an HTML page', chosen);
+};
+
+const notRead = (what: string, format = ''): Detected => ({
+  unknown: `is ${what}, which --format ${format} does not read`,
+  advice: 'leave --format out',
+});
+
+const detectText = async (
+  source: Source,
+  mapping: 'mapped-csv' | 'mapped-json' | null,
+): Promise<Detected> => {
+  const isText = source.content.kind === 'text';
+  const first = isText ? await firstText(source) : '';
+  if (isText && first === '') return { unknown: 'is empty', advice: 'remove it, or export it again' };
+  const line = first.split(/\r?\n/).find((one) => one.trim() !== '' && !one.startsWith('#')) ?? '';
+  if (isTaxonomyLine(line)) return { format: 'taxonomy-text' };
   const isJson = /^(?:[{[]|for \(;;\);|\)\]\}')/.test(first);
-  if (mapping !== null) return detectMapped(mapping, isJson);
-  if (!isJson) return detectCsv(reopened);
-  return detectJson(reopened);
+  if (mapping === null) return isJson ? detectJson(source) : detectCsv(source);
+  if (isJson === (mapping === 'mapped-json')) return { format: mapping };
+  return isJson
+    ? { unknown: 'is JSON, but the mapping is for CSV', advice: 'use a mapping with "records" and "fields"' }
+    : { unknown: 'is no JSON, but the mapping is for JSON', advice: 'use a mapping with "columns"' };
 };
 
 const firstText = async (source: Source): Promise<string> => {
@@ -61,50 +83,6 @@ const firstText = async (source: Source): Promise<string> => {
   }
   return '';
 };
-
-const detectMapped = (mapping: 'mapped-csv' | 'mapped-json', isJson: boolean): Detected =>
-  isJson === (mapping === 'mapped-json')
-    ? { format: mapping }
-    : {
-        unknown: isJson ? 'is JSON, but the mapping is for CSV' : 'is no JSON, but the mapping is for JSON',
-        advice: isJson ? 'use a mapping with "records" and "fields"' : 'use a mapping with "columns"',
-      };
-
-const detectPage = async (source: Source, chosen?: FormatName): Promise<Detected> => {
-  const detected = await detectJson(source);
-  if ('unknown' in detected) {
-    return {
-      unknown: source.damage() ?? 'is an HTML page without library data',
-      advice:
-        'save the source of a page of the ad library that shows its results (as "HTML only"), or import an export',
-    };
-  }
-  return chosen === undefined || chosen === detected.format
-    ? detected
-    : { unknown: `is an HTML page, which --format ${chosen} does not read`, advice: 'leave --format out' };
-};
-
-const detectSheet = async (
-  source: Source,
-  mapping: 'mapped-csv' | 'mapped-json' | null,
-  chosen?: FormatName,
-): Promise<Detected> => {
-  if (chosen !== undefined && !SHEET_FORMATS.includes(chosen))
-    return {
-      unknown: `is a spreadsheet, which --format ${chosen} does not read`,
-      advice: 'leave --format out',
-    };
-  if (mapping !== null) return detectMapped(mapping, false);
-  if (chosen !== undefined) return { format: chosen };
-  const detected = await detectCsv(source);
-  const damage = source.damage();
-  return damage !== null && 'unknown' in detected
-    ? { unknown: damage, advice: 'save the file again' }
-    : detected;
-};
-
-const isTaxonomyText = (text: string): boolean =>
-  isTaxonomyLine(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '');
 
 const firstBytes = (source: Source): Source => ({
   ...source,
@@ -120,23 +98,24 @@ const firstBytes = (source: Source): Source => ({
 
 const detectCsv = async (source: Source): Promise<Detected> => {
   for await (const item of csvRows(source)) {
-    if (item.kind === 'broken')
-      return (
-        otherText(item.raw) ?? {
-          unknown: `has no row that can be read: line ${item.line} ${item.what}`,
-          advice: 'fix the line, or export it again',
-        }
-      );
-    if (item.kind !== 'header') break;
-    const has = (names: readonly string[]): boolean => names.some((name) => item.columns.includes(name));
-    if (has(ARCHIVE_ID_NAMES) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
-      return { format: 'ads-archive-csv' };
-    }
-    // A list of domains alone may not be ranked, so it needs an explicit --format.
-    if (typeof rankLayoutOf(item.columns)?.rank === 'string') return { format: 'rank-list' };
-    return unknownText(item.raw, item.columns);
+    const isHeader = item.kind === 'header';
+    const format = isHeader ? formatOfHeader(item.columns) : null;
+    if (format !== null) return { format };
+    if (isHeader) return otherText(item.raw) ?? unknownColumns(item.raw, item.columns);
+    if (item.kind !== 'broken') break;
+    const unknown = `has no row that can be read: line ${item.line} ${item.what}`;
+    return otherText(item.raw) ?? { unknown, advice: 'fix the line, or export it again' };
   }
   return { unknown: 'has no row', advice: 'remove it, or export it again' };
+};
+
+const formatOfHeader = (columns: readonly string[]): FormatName | null => {
+  if (isWebHeader(columns)) return 'web-csv';
+  const names = columns.map(snake);
+  const hasId = ARCHIVE_ID_NAMES.some((name) => names.includes(name));
+  if (hasId && names.some((name) => /^ad_(delivery_|creative_)/.test(name))) return 'ads-archive-csv';
+  // A list of domains alone may not be ranked, so it needs an explicit --format.
+  return typeof rankLayoutOf(columns)?.rank === 'string' ? 'rank-list' : null;
 };
 
 const OTHER_TEXTS = [
@@ -153,37 +132,31 @@ const OTHER_TEXTS = [
 ] as const;
 const LINE_SHOWN_MAX = 200;
 
-const shownLine = (line: string): string => JSON.stringify(line.slice(0, LINE_SHOWN_MAX));
-
 const otherText = (line: string): Detected | null => {
   const [, is, advice] = OTHER_TEXTS.find(([first]) => first.test(line)) ?? [];
-  return is === undefined ? null : { unknown: `${is}: ${shownLine(line)}`, advice };
+  return is === undefined ? null : { unknown: `${is}: ${shown(line, LINE_SHOWN_MAX)}`, advice };
 };
 
-const unknownText = (line: string, columns: readonly string[]): Detected => {
-  const other = otherText(line);
-  if (other !== null) return other;
-  const found =
+const unknownColumns = (line: string, columns: readonly string[]): Detected => {
+  const is =
     columns.length === 1
-      ? `text without columns, with the first line ${shownLine(line)}`
+      ? `text without columns, with the first line ${shown(line, LINE_SHOWN_MAX)}`
       : `CSV with the columns ${columns.slice(0, 6).join(', ')}; ${nearestHeader(columns)}`;
-  return {
-    unknown: `has an unknown format: ${found}`,
-    advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
-  };
+  const advice = `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`;
+  return { unknown: `has an unknown format: ${is}`, advice };
 };
 
 const detectJson = async (source: Source): Promise<Detected> => {
   const found = new Map<FormatName, string>();
   // The first value with records decides, by all its places: a file may have records of two shapes.
+  const findIn = (value: JsonObject, formatOf: typeof formatOfRecord): readonly string[] =>
+    recordPaths(value, (one, path) => {
+      const format = formatOf(one, path);
+      if (format !== null && !found.has(format)) found.set(format, path);
+      return format !== null;
+    });
   const find = (value: JsonObject): readonly string[] =>
-    found.size > 0
-      ? ['']
-      : recordPaths(value, (one, path) => {
-          const format = formatOfRecord(one);
-          if (format !== null && !found.has(format)) found.set(format, path);
-          return format !== null;
-        });
+    found.size > 0 ? [''] : findIn(value, formatOfRecord);
   let checked = 0;
   let first: JsonEntry | null = null;
   for await (const item of jsonRecords(source, { find })) {
@@ -195,8 +168,9 @@ const detectJson = async (source: Source): Promise<Detected> => {
     const [format] = found.keys();
     if (format !== undefined)
       return [...found.keys()].some((other) => areUnlike(format, other)) ? severalFormats(found) : { format };
-    const envelope = item.kind === 'broken' ? null : envelopeFormat(item.value);
-    if (envelope !== null) return { format: envelope };
+    if (item.kind !== 'broken') findIn(item.value, formatOfEnvelope);
+    const [envelope] = found.keys();
+    if (envelope !== undefined) return { format: envelope };
     if (first === null || first.kind === 'broken') first = item;
     checked += 1;
     if (checked >= RECORDS_CHECKED_MAX) break;
@@ -209,28 +183,15 @@ const severalFormats = (found: ReadonlyMap<FormatName, string>): Detected => ({
   advice: 'import it once for each of them with --format, or split it',
 });
 
-const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
-  const own = formatOfEnvelope(value);
-  if (own !== null || depth > ENVELOPES_MAX) return own;
-  for (const member of Object.values(value)) {
-    const inner = isObject(member) ? envelopeFormat(member, depth + 1) : null;
-    if (inner !== null) return inner;
-  }
-  return null;
-};
-
 /** Writers of data frames can put each column into a list or an object of its own. */
 const isByColumns = (value: JsonObject): boolean => {
   const columns = Object.values(value);
   const { columns: names, data } = value;
-  return (
-    (Array.isArray(names) && Array.isArray(data) && Array.isArray(data[0])) ||
-    (columns.length > 1 &&
-      (columns.every((column) => isObject(column) && '0' in column) ||
-        columns.every(
-          (column) => isFilledList(column) && !(column as readonly unknown[]).flat().some(isObject),
-        )))
-  );
+  if (Array.isArray(names) && Array.isArray(data) && Array.isArray(data[0])) return true;
+  const isList = (column: unknown): boolean =>
+    isFilledList(column) && !(column as readonly unknown[]).flat().some(isObject);
+  const isNumbered = (column: unknown): boolean => isObject(column) && '0' in column;
+  return columns.length > 1 && (columns.every(isNumbered) || columns.every(isList));
 };
 
 const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
@@ -242,17 +203,14 @@ const unknownJson = (first: JsonEntry | null): Detected => {
     const { line, what, advice } = brokenJson(first);
     return { unknown: `has no record that can be read: line ${line} ${what}`, advice };
   }
-  const values = Object.values(first.value);
-  const empty = Object.entries(first.value).find(([, list]) => Array.isArray(list) && list.length === 0);
-  const error = errorReplyOf(first.value);
-  if (error !== null) return { unknown: error, advice: 'fetch it again when the API answers with records' };
-  if (empty !== undefined && !values.some(isFilledList))
-    return {
-      unknown: `has no record: ${empty[0]} is an empty list`,
-      advice: 'fetch it again, or leave it out',
-    };
-  return {
-    unknown: `has an unknown format; ${nearestShape(first.value)}`,
-    advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,
-  };
+  const unknown = errorReplyOf(first.value);
+  if (unknown !== null) return { unknown, advice: 'fetch it again when the API answers with records' };
+  const lists = Object.entries(first.value).filter(([, list]) => Array.isArray(list));
+  const [empty] = lists[0] ?? [];
+  return empty !== undefined && lists.every(([, list]) => !isFilledList(list))
+    ? { unknown: `has no record: ${empty} is an empty list`, advice: 'fetch it again, or leave it out' }
+    : {
+        unknown: `has an unknown format; ${nearestShape(first.value)}`,
+        advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,
+      };
 };

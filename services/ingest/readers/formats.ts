@@ -1,21 +1,19 @@
-import { readActorCamelCase } from './formats/actor-camel-case.ts';
-import { readAdsArchiveCsv } from './formats/ads-archive-csv.ts';
-import { readAdsArchiveJson } from './formats/ads-archive-json.ts';
+import { readAdsArchiveCsv, readWebCsv } from './formats/csv-ads.ts';
+import { readJsonAds } from './formats/json-ads.ts';
 import { readRankList } from './formats/rank-list.ts';
 import type { Reader } from './record.ts';
 import type { SideNeeds, SideReader } from './side-record.ts';
 import { readStorefrontJson } from './formats/storefront-json.ts';
 import { readTaxonomyText } from './formats/taxonomy-text.ts';
 import { readTechnologiesJson } from './formats/technologies-json.ts';
-import { readWeb2024 } from './formats/web-2024.ts';
-import { readWebGraphql } from './formats/web-graphql.ts';
 
 export const READERS = {
-  'ads-archive-json': { read: readAdsArchiveJson, collector: 'ads-archive-api', syntax: 'json' },
+  'ads-archive-json': { read: readJsonAds('ads-archive-json'), collector: 'ads-archive-api', syntax: 'json' },
   'ads-archive-csv': { read: readAdsArchiveCsv, collector: 'ads-archive-csv', syntax: 'csv' },
-  'web-graphql': { read: readWebGraphql, collector: 'library-web', syntax: 'json' },
-  'actor-camel-case': { read: readActorCamelCase, collector: 'library-web', syntax: 'json' },
-  'web-2024': { read: readWeb2024, collector: 'library-web-2024', syntax: 'json' },
+  'web-csv': { read: readWebCsv, collector: 'library-web', syntax: 'csv' },
+  'web-graphql': { read: readJsonAds('web-graphql'), collector: 'library-web', syntax: 'json' },
+  'actor-camel-case': { read: readJsonAds('actor-camel-case'), collector: 'library-web', syntax: 'json' },
+  'web-2024': { read: readJsonAds('web-2024'), collector: 'library-web-2024', syntax: 'json' },
 } as const satisfies {
   readonly [format: string]: { read: Reader; collector: string; syntax: 'json' | 'csv' };
 };

@@ -74,13 +74,10 @@ export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord
 
 export type Reader = (source: Source) => AsyncGenerator<SourceRecord>;
 
+type RecordAt = Pick<RefusedRecord, 'line' | 'raw' | 'number'> & { readonly adId?: string | null };
+
 export const refusal = (
-  {
-    line,
-    raw,
-    number,
-    adId = null,
-  }: Pick<RefusedRecord, 'line' | 'raw' | 'number'> & { readonly adId?: string | null },
+  { line, raw, number, adId = null }: RecordAt,
   what: string,
   advice: string,
 ): RefusedRecord => ({
@@ -104,10 +101,7 @@ export class RecordFault extends Error {
   }
 }
 
-export const recordOrRefusal = <R extends SourceRecord>(
-  at: { readonly line: number; readonly raw: string; readonly adId: string | null },
-  read: () => R,
-): R | RefusedRecord => {
+export const recordOrRefusal = <Read>(at: RecordAt, read: () => Read): Read | RefusedRecord => {
   try {
     return read();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { ObservedDomain, Timestamp } from '#contracts/values/primitives.ts';
+import { idText } from './fields/ad-ids.ts';
 import { RecordFault, type ScanHints } from './record.ts';
 
 export type ScanKey = {
@@ -41,18 +42,12 @@ const UNIX_TIME = /^\d{10}(\d{3})?$/;
 
 /** ISO 8601 in UTC. `null` when the time is invalid, or neither it nor `utcOffset` gives a zone. */
 export const timestampOf = (text: string, utcOffset: string | null = null): string | null => {
-  const trimmed = text.trim();
-  const time = UNIX_TIME.test(trimmed)
-    ? new Date(Number(trimmed.padEnd(13, '0')))
-    : new Date(zoned(trimmed, utcOffset)?.replace(' ', 'T') ?? Number.NaN);
+  const given = text.trim();
+  const isZoned = ZONED.test(given) || (utcOffset !== null && ZONELESS.test(given));
+  const iso = isZoned ? given.replace(' ', 'T') + (ZONED.test(given) ? '' : utcOffset) : '';
+  const time = new Date(UNIX_TIME.test(given) ? Number(given.padEnd(13, '0')) : iso);
   if (Number.isNaN(time.getTime())) return null;
-  const timestamp = time.toISOString();
-  return Timestamp.safeParse(timestamp).success ? timestamp : null;
-};
-
-const zoned = (text: string, utcOffset: string | null): string | null => {
-  if (ZONED.test(text)) return text;
-  return utcOffset !== null && ZONELESS.test(text) ? `${text}${utcOffset}` : null;
+  return Timestamp.safeParse(time.toISOString()).data ?? null;
 };
 
 export const NO_BRAND = {
@@ -69,14 +64,8 @@ export const NO_TIME = {
 /** In order of precedence. */
 const SCAN_TIME_NAMES = ['scraped_at', 'scanned_at', 'collected_at'] as const;
 
-export const ownScanTime = (fields: { readonly [name: string]: unknown }): string | null => {
-  for (const name of SCAN_TIME_NAMES) {
-    const value = fields[name];
-    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
-    if (text !== '') return text;
-  }
-  return null;
-};
+export const ownScanTime = (fields: { readonly [name: string]: unknown }): string | null =>
+  SCAN_TIME_NAMES.map((name) => idText(fields[name])).find((time) => time !== null) ?? null;
 
 /** Order: --scanned-at, the record, the file name. Throws `RecordFault` without a valid one. */
 export const scanTimeOf = ({ option, fileName, utcOffset }: ScanTimes, own: string | null): string => {

@@ -1,7 +1,7 @@
 import type { Observation } from '#contracts/observations/index.ts';
-import { RecordFault, refusal, type RefusedRecord, type Remark } from './record.ts';
+import type { RefusedRecord, Remark } from './record.ts';
 import type { Source } from './parsing/open-source.ts';
-import { ownScanTime, type ScanTimes, scanTimeOf } from './scan-key.ts';
+import type { ScanTimes } from './scan-key.ts';
 
 export type SideContext = {
   readonly brandDomain: string | null;
@@ -26,16 +26,3 @@ export type SideRecord = SideHeader | SideObservation | Remark | RefusedRecord;
 export type SideReader = (source: Source, context: SideContext) => AsyncGenerator<SideRecord>;
 
 export type SideNeeds = { readonly brand: boolean };
-
-export const timeOrRefusal = (
-  { times }: SideContext,
-  at: Pick<RefusedRecord, 'line' | 'raw' | 'number'>,
-  fields: { readonly [name: string]: unknown },
-): string | RefusedRecord => {
-  try {
-    return scanTimeOf(times, ownScanTime(fields));
-  } catch (error) {
-    if (!(error instanceof RecordFault)) throw error;
-    return refusal(at, error.message, error.advice);
-  }
-};

@@ -32,6 +32,12 @@ test('a start before the first ads of the network is unknown, and a stop before 
   expect(read(null, null)).toEqual([null, null]);
 });
 
+test('a stop before its start is unknown', () => {
+  expect(read('2026-03-02', '2026-03-02')).toEqual(['2026-03-02', '2026-03-02']);
+  expect(read('2026-03-02', '2026-03-01')).toEqual(['2026-03-02', null, 'stop date before the start date']);
+  expect(read('2031-01-01', '2026-03-01')).toEqual([null, '2026-03-01', 'start date in the future']);
+});
+
 test('an observation of any sender loses such dates, which are counted', () => {
   const { chunks } = scanOf('late.example', AT, [
     ad('1', { started_on: '2031-01-01', stopped_on: '2032-01-01' }),

@@ -1,3 +1,4 @@
+import { omit } from 'es-toolkit/object/omit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
@@ -19,6 +20,7 @@ const idsOf = async (content: string | object) => {
   return { ids: ads.map(({ ad_id }) => ad_id), refused: refused.map(({ what }) => what) };
 };
 const [archiveAd] = (apiPage([1], false) as { readonly data: readonly object[] }).data;
+const unkeyed = (ad: object): object => omit(ad as { ad_archive_id: string }, ['ad_archive_id']);
 const META = { search_metadata: { id: 'a', status: 'Success' }, pagination: { next_page_token: 'b' } };
 const ADS = [webAd(1), webAd(2)];
 const IDS = { ids: [adId(1), adId(2)], refused: [] };
@@ -41,6 +43,10 @@ describe('records are read', () => {
     ['under names with dots', { 'a.example': { ads: ADS.slice(0, 1) }, 'b.example': { ads: ADS.slice(1) } }],
     ['under two members', { active: ADS.slice(0, 1), inactive: ADS.slice(1) }],
     ['as members of an object', { [adId(1)]: webAd(1), [adId(2)]: webAd(2) }],
+    [
+      'as members of an object by their ids alone',
+      { ads: { [adId(1)]: unkeyed(webAd(1)), [adId(2)]: unkeyed(webAd(2)) } },
+    ],
     [
       'as members of an object with other members',
       { count: 2, by_id: { first: webAd(1), second: webAd(2) } },

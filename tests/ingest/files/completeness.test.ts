@@ -146,6 +146,16 @@ describe('a file that claims to be complete', () => {
     ['a last page after one with a link', [apiPage([1, 2], true), apiPage([3], false)], 'paging'],
     ['an empty last page', [apiPage([1, 2], true), { data: [] }], 'paging'],
     [
+      'pages with numbers',
+      [archive({ next: 'x', page: 0 }), archive({ page: 1, previous: 'x' }, {}, [3])],
+      'paging',
+    ],
+    [
+      'a link to itself and a message without a fault',
+      archive({}, { links: [{ rel: 'self', href: 'x' }], message: 'OK, no errors', warnings: [] }),
+      'paging',
+    ],
+    [
       'several pages that a link names',
       [
         archive({ next: 'https://graph.facebook.com/v20.0/ads_archive?search_page_ids=[1,2]' }),
@@ -216,6 +226,23 @@ describe('a file that claims to be complete', () => {
     ['paging.nextPageToken leads on', archive({ nextPageToken: 'x' })],
     ['has_more is true', archive({ has_more: true })],
     ['page 1 of 3', archive({ page: 1, total_pages: 3 })],
+    ['page 1/3', archive({}, { page: '1/3' })],
+    ['page 1 and 3 pages', archive({}, { page: 1, pages: 3 })],
+    ['has_next is true', archive({}, { has_next: true })],
+    ['hasMore is true beside the list', archive({}, { pager: { hasMore: true } })],
+    ['nextPageToken is beside the list', archive({}, { nextPageToken: 'x' })],
+    ['@odata.nextLink leads on', archive({}, { '@odata.nextLink': 'https://x.example/2' })],
+    ['next_max_id leads on', archive({}, { result_info: { next_max_id: 'x' } })],
+    ['the last page is denied', archive({}, { isLastPage: false })],
+    ['a link has the relation next', archive({}, { links: [{ rel: 'next', href: 'https://x.example/2' }] })],
+    ['a link header names a next page', archive({}, { link: '<https://x.example/2>; rel="next"' })],
+    ['a warning is beside the ads', archive({}, { warning: 'old version' })],
+    ['warnings are in the metadata', archive({}, { meta: { warnings: ['slow'] } })],
+    ['a message tells of a limit', archive({}, { message: 'Rate limited, try again later' })],
+    ['a status tells of a limit', archive({}, { status: 'rate_limited' })],
+    ['an error is in the row of an ad', [actorAd(1, { error: 'blocked' }), actorAd(2)]],
+    ['a row says that there are more ads', [actorAd(1), actorAd(2, { hasMore: true })]],
+    ['a row has a warning', [actorAd(1), actorAd(2, { warnings: ['partial'] })]],
     ['the paging is absent', archive(null)],
     ['the first page is missing', archive({ previous: 'https://x.example' })],
     ['the first page is missing by its cursor', archive({ cursors: { before: 'x' } })],
@@ -230,6 +257,25 @@ describe('a file that claims to be complete', () => {
     ['the request names a first day', archive({}, { filters: { startDate: '2026-04-01' } })],
     ['the request names days', results({ variables: { startDate: { min: '2026-04-01', max: null } } })],
     ['a total with separators is larger', archive({}, { total: '5,000' })],
+    [
+      'an earlier search of the list was cut, by its parameters',
+      [
+        archive({ next: 'x' }, { request: { search_page_ids: '[1]' } }),
+        archive({}, { request: { search_page_ids: '[2]' } }, [3]),
+      ],
+    ],
+    [
+      'an earlier search of the list was cut, by the number of the page',
+      [archive({ next: 'x', page: 1 }), archive({ page: 1 }, {}, [3])],
+    ],
+    [
+      'an earlier search of the list was cut, as the last page is a first one',
+      [archive({ next: 'x', previous: null }), archive({ previous: null }, {}, [3])],
+    ],
+    [
+      'an earlier search of the list was cut, by the state of its ads',
+      [connection([[webAd(1)]], true), connection([[webAd(2, { is_active: false })]], false)],
+    ],
     [
       'another list of the file has a next page',
       { active: archive({ next: 'x' }), ended: archive({}, {}, [3]) },

@@ -39,6 +39,7 @@ const CONTENTS: {
   'actor-camel-case': (time) => JSON.stringify({ ...actorAd(1), ...(time !== null && { scannedAt: time }) }),
   'ads-archive-json': (time) =>
     JSON.stringify(apiPage([1], false, time === null ? {} : { scanned_at: time })),
+  'web-csv': (time) => csv('ad_archive_id,snapshot.title', `${adId(1)},Warm`, time),
   'ads-archive-csv': (time) => csv('id,ad_creative_body', `${adId(1)},Warm`, time),
   'mapped-csv': (time) => csv('id', adId(1), time),
   'mapped-json': (time) =>

@@ -57,6 +57,49 @@ describe('a helper column', () => {
   });
 });
 
+describe('a header in other letters', () => {
+  test.each([
+    'Ad_Archive_ID,Page_ID,Ad_Delivery_Start_Time,Ad_Creative_Body',
+    'Ad Archive ID,Page ID,Ad Delivery Start Time,Ad Creative Body',
+    'adArchiveId,pageId,adDeliveryStartTime,adCreativeBody',
+    'ID,PAGE_ID,ad-delivery-start-time,Ad Creative Body',
+  ])('is known: %s', async (header) => {
+    const { ads, refused } = await read(`${header}\n${VALUES.join(',')}\n`);
+    expect(refused).toEqual([]);
+    expect(ads).toMatchObject([
+      { ad_id: adId(1), page_id: '400000000000011', started_on: '2026-01-01', body: 'Warm' },
+    ]);
+  });
+
+  test('is refused with its cause when its shape is unknown', async () => {
+    const { refused } = await read(`Ad Archive ID,Page Name,Copy\n${adId(1)},Lumen,Warm\n`);
+    expect(refused[0]?.what).toContain('CSV with the columns Ad Archive ID, Page Name, Copy');
+  });
+});
+
+describe("an export of a website's ads with paths as columns", () => {
+  test.each([
+    ['.', 'ad_archive_id,page_id,start_date,snapshot.page_name,snapshot.body.text,snapshot.cards[0].title'],
+    ['/', 'adArchiveID,pageID,startDate,snapshot/pageName,snapshot/body/text,snapshot/cards/0/title'],
+  ])('by %s is read', async (_, header) => {
+    const { ads, refused, ends } = await read(
+      `${header},snapshot.images\n${adId(1)},400000000000011,1767254400,Lumen,Warm,One,[]\n${adId(2)},,,,,,\n`,
+    );
+    expect(ads).toMatchObject([
+      {
+        ad_id: adId(1),
+        page_id: '400000000000011',
+        page_name: 'Lumen',
+        started_on: '2026-01-01',
+        body: 'Warm',
+        cards: [{ title: 'One' }],
+      },
+    ]);
+    expect(refused).toMatchObject([{ line: 3, what: expect.stringContaining('has an unknown shape') }]);
+    expect(ends[0]?.coverage).toMatchObject({ collector: 'library-web', complete: false });
+  });
+});
+
 test('columns of one name are one column, and two values in them are refused', async () => {
   const header = [...NAMES, 'page_id'].join(',');
   const rows = [

@@ -235,6 +235,15 @@ describe('a product of a shop export', () => {
     expect(end).toMatchObject({ complete: true });
   });
 
+  test('that is published on a day after the scan is left out', async () => {
+    const days = ['2026-03-02T23:00:00Z', '2026-03-03T00:00:00Z', 'soon'];
+    const products = days.map((published_at, at) => product(at + 1, { published_at }));
+    const read1 = await read({ products });
+    expect(read1.products.map(({ id }) => id)).toEqual(['1', '3']);
+    expect(read1.leftOut).toEqual(['not published']);
+    expect(await read({ products: products.slice(1, 2) })).toMatchObject({ products: [], end: undefined });
+  });
+
   test('with an unknown status is left out, and the scan is not complete', async () => {
     const { leftOut, end } = await read({
       products: [product(1), product(2, { status: 'HIDDEN' }), product(3, { status: 3 })],

@@ -10,15 +10,15 @@ const isBlank = (text: string | null): boolean => text === null || text.trim() =
 /** Decision: scans of one time are in the order of their ids (rule 11). */
 const byTime = (a: Scan, b: Scan): number => (a.at + a.id < b.at + b.id ? -1 : 1);
 
-/** A date more than a day after the scan is unknown: one in the future is not believed. */
+/** A date more than a day after the scan is unknown, and so is a stop before its start: neither is believed. */
 const withKnownDates = (scan: Scan): Scan => {
   const lastDay = dayOf(new Date(Date.parse(scan.at) + DAY_MS).toISOString());
   const known = (day: string | null): string | null => (day !== null && day > lastDay ? null : day);
-  const ads = scan.ads.map((shown) => ({
-    ...shown,
-    startedOn: known(shown.startedOn),
-    stoppedOn: known(shown.stoppedOn),
-  }));
+  const ads = scan.ads.map((shown) => {
+    const [startedOn, stoppedOn] = [known(shown.startedOn), known(shown.stoppedOn)];
+    const isBefore = startedOn !== null && stoppedOn !== null && stoppedOn < startedOn;
+    return { ...shown, startedOn, stoppedOn: isBefore ? null : stoppedOn };
+  });
   return { ...scan, ads };
 };
 

@@ -6,7 +6,7 @@ import {
   noIds,
 } from '#contracts/values/links/library-addresses.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
-import { isBlankText } from './blank-text.ts';
+import { isBlankText } from './list-notation.ts';
 import { RecordFault } from '../record.ts';
 
 export const SPREADSHEET_DIGITS = 15;
@@ -68,7 +68,6 @@ const onlyOf = (ids: Iterable<string>, holds: (id: string) => boolean = () => tr
 };
 
 export type CheckedIds = { readonly [Field in 'ad_id' | 'page_id']?: 'confirmed' | 'rounded' };
-type Parts = readonly { readonly [name: string]: unknown }[];
 type PageId = Pick<ObservedAd, 'page_id'> & { readonly checked: CheckedIds };
 
 /** Else the only id that the addresses name. `null` when they name none. */
@@ -92,7 +91,7 @@ const checkedId = (
 /** Addresses (`parts`) correct rounded ids. Throws `RecordFault` for an ad id that is missing, invalid or rounded. */
 export const idsOf = (
   given: { readonly ad: unknown; readonly page: unknown },
-  parts: Parts,
+  parts: readonly { readonly [name: string]: unknown }[],
   notes: string[],
 ): PageId & Pick<ObservedAd, 'ad_id'> => {
   const named = namedIds(parts);
@@ -100,14 +99,11 @@ export const idsOf = (
   const ad = checkedId('ad_id', idText(given.ad), named.ads, named.nearAds, notes);
   const ad_id = ad.id ?? idOf('the ad id', given.ad);
   if (ad_id === null) throw new RecordFault('the ad id is missing', 'add the id, or remove the record');
-  const { page_id, checked } = pageIdIn(given.page, named, notes);
+  const { page_id, checked } = pageIdOf(given.page, named, notes);
   return { ad_id, page_id, checked: { ...ad.checked, ...checked } };
 };
 
-export const pageIdOf = (given: unknown, parts: Parts, notes: string[]): PageId =>
-  pageIdIn(given, namedIds(parts), notes);
-
-const pageIdIn = (given: unknown, { pages, near }: NamedIds, notes: string[]): PageId => {
+export const pageIdOf = (given: unknown, { pages, near }: NamedIds, notes: string[]): PageId => {
   const text = idText(scalarOf('page_id', given));
   if (text === null || text === '0') return { page_id: null, checked: {} };
   addIdsOfAddress({ ...noIds(), pages }, 'page', text);
@@ -143,5 +139,5 @@ export const roundedId = (name: string, id: string): RecordFault =>
   );
 
 const SHOWN_CHARACTERS = 40;
-export const shown = (text: string): string =>
-  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+export const shown = (text: string, max = SHOWN_CHARACTERS): string =>
+  JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);

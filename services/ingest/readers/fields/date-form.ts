@@ -4,45 +4,40 @@ import { CalendarDate } from '#contracts/values/primitives.ts';
 const MONTHS = 'january february march april may june july august september october november december'.split(
   ' ',
 );
-const PART_OF: { readonly [letter: string]: string } = {
-  Y: 'year',
-  M: 'month',
-  D: 'day',
-  H: 'hour',
-  h: 'hour',
-  m: 'minute',
-  s: 'second',
-  A: 'half',
+const TOKENS: { readonly [token: string]: readonly [part: string, pattern: string] } = {
+  YYYY: ['year', String.raw`\d{4}`],
+  MMMM: ['month', String.raw`[a-z]{3,9}\.?`],
+  MMM: ['month', String.raw`[a-z]{3,9}\.?`],
+  A: ['half', '[ap]m'],
+  ...Object.fromEntries(
+    Object.entries({ M: 'month', D: 'day', H: 'hour', h: 'hour', m: 'minute', s: 'second' }).flatMap(
+      ([letter, part]) => [
+        [letter, [part, String.raw`\d{1,2}`]],
+        [letter.repeat(2), [part, String.raw`\d{2}`]],
+      ],
+    ),
+  ),
 };
 const PARTS = /\[([^\]]*)\]|(YYYY|M{1,4}|DD?|HH?|hh?|mm|ss|A)|([\s\S])/g;
-
-const textOfToken = (token: string): string => {
-  if (token === 'A') return '[ap]m';
-  if (token.startsWith('MMM')) return String.raw`[a-z]{3,9}\.?`;
-  return String.raw`\d{${token.length === 1 ? '1,2' : token.length}}`;
-};
+/** These tokens vary in length, so another number must not follow. */
+const OPEN = /^[MDHh]$/;
 
 /** `null` without exactly one year, month and day, or with variable lengths side by side. */
 const patternOf = (form: string): RegExp | null => {
   let pattern = '';
-  let isOpen = false;
-  const parts: string[] = [];
-  for (const [, literal, token, sign = ''] of form.matchAll(PARTS)) {
-    if (token === undefined) {
-      isOpen = false;
-      pattern += (literal ?? sign)
-        .replaceAll(/[^\w\s]/g, String.raw`\$&`)
-        .replaceAll(/\s+/g, String.raw`\s+`);
-      continue;
-    }
-    const part = PART_OF[token.charAt(0)] ?? '';
-    if (isOpen || parts.includes(part)) return null;
-    isOpen = token.length === 1 && token !== 'A';
-    parts.push(part);
-    pattern += `(?<${part}>${textOfToken(token)})`;
+  let before = '';
+  const parts = new Set<string>();
+  for (const [, literal, token = '', sign = ''] of form.matchAll(PARTS)) {
+    const [part, text] = TOKENS[token] ?? [];
+    if (part !== undefined && (OPEN.test(before) || parts.has(part))) return null;
+    before = token;
+    if (part !== undefined) parts.add(part);
+    pattern +=
+      part === undefined
+        ? (literal ?? sign).replaceAll(/[^\w\s]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`)
+        : `(?<${part}>${text})`;
   }
-  const isWhole = ['year', 'month', 'day'].every((part) => parts.includes(part));
-  return isWhole ? new RegExp(`^${pattern}$`, 'i') : null;
+  return ['year', 'month', 'day'].every((part) => parts.has(part)) ? new RegExp(`^${pattern}$`, 'i') : null;
 };
 
 const DateForm = z
@@ -59,27 +54,21 @@ const patterns = new Map<string, RegExp | null>();
 
 /** ISO 8601 without zone. `null` when no form fits, or two forms give different dates. */
 export const dateInForm = (forms: readonly string[], text: string): string | null => {
-  const dates = forms.map((form) => {
+  const found = new Set<string>();
+  for (const form of forms) {
     if (!patterns.has(form)) patterns.set(form, patternOf(form));
-    return dateIn(patterns.get(form)?.exec(text.trim())?.groups);
-  });
-  const found = new Set(dates.filter((date) => date !== null));
+    const date = dateIn(patterns.get(form)?.exec(text.trim())?.groups ?? {});
+    if (date !== null) found.add(date);
+  }
   return found.size === 1 ? ([...found][0] ?? null) : null;
 };
 
-const dateIn = (parts: { readonly [part: string]: string | undefined } | undefined): string | null => {
-  if (parts === undefined) return null;
+const dateIn = (parts: { readonly [part: string]: string | undefined }): string | null => {
   const { year, month = '', day = '', hour, minute = '00', second = '00', half } = parts;
-  const number = /^\d/.test(month) ? month : monthNamed(month);
-  const date = `${year}-${number.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  if (!CalendarDate.safeParse(date).success) return null;
+  const named = MONTHS.findIndex((name) => name.startsWith(month.toLowerCase().replace('.', ''))) + 1;
+  const date = `${year}-${(/^\d/.test(month) ? month : String(named)).padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if (!CalendarDate.safeParse(date).success || (half !== undefined && Number(hour) > 12)) return null;
   if (hour === undefined) return date;
-  if (half !== undefined && Number(hour) > 12) return null;
   const hours = half === undefined ? hour : String((Number(hour) % 12) + (/^p/i.test(half) ? 12 : 0));
   return `${date}T${hours.padStart(2, '0')}:${minute}:${second}`;
-};
-
-const monthNamed = (name: string): string => {
-  const index = MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().replace('.', '')));
-  return index === -1 ? '' : String(index + 1);
 };

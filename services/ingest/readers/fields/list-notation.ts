@@ -1,8 +1,22 @@
-import { isBlankText } from './blank-text.ts';
+const BLANKS: ReadonlySet<string> = new Set(
+  String.raw`NaN nan None NULL null (null) undefined NA N/A n/a #N/A #NV <NA> NaT NA_character_ character(0) \N - – —`.split(
+    ' ',
+  ),
+);
+const LONGEST = Math.max(...Array.from(BLANKS, (blank) => blank.length));
 
-const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'words' | 'several' }[] = [
-  { pattern: /^(?:c|list|set|frozenset|array)\s*\(([\s\S]*?)(?:,\s*dtype=[^,()]+)?\)$/ },
-  { pattern: /^\[([\s\S]*)\]$/ },
+export const isBlankText = (text: string): boolean => {
+  const trimmed = text.trim();
+  return trimmed === '' || (trimmed.length <= LONGEST && BLANKS.has(trimmed));
+};
+
+const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'named' | 'words' | 'several' }[] = [
+  {
+    pattern:
+      /^(?:(?:np|numpy|pd)\.)?(?:c|list|tuple|set|frozenset|deque|array|Index|Series)\s*\(([\s\S]*?)(?:,\s*(?:dtype|shape|name)=[^,()]+)*\)$/,
+    of: 'named',
+  },
+  { pattern: /^(?:ARRAY\s*)?\[([\s\S]*)\]$/ },
   // Postgres quotes an element only if it has a space or a sign.
   { pattern: /^\{([\s\S]*)\}$/, of: 'words' },
   // A tuple of one element ends with a comma. Without it, the parentheses belong to a text.
@@ -10,10 +24,13 @@ const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'words' | 'seve
 ];
 const QUOTED = String.raw`[ubr]?'((?:[^'\\]|\\[\s\S])*)'|[ubr]?"((?:[^"\\]|\\[\s\S])*)"`;
 const WORD = String.raw`[^\s"'()[\]{},]+`;
-const ITEM = new RegExp(
-  String.raw`\s*(?:${QUOTED}|(${WORD}(?:\s+${WORD})*))(?:\s*(?:,|$)\s*|\s+(?=["']))`,
-  'y',
-);
+const ITEM = String.raw`(?:${QUOTED}|(${WORD}(?:\s+${WORD})*))(?:\s*(?:,|$)\s*|\s+(?=["']))`;
+/** R names elements: `c(first = "a")`. */
+const NAME = String.raw`(?:(?:[\w.]+|\x60[^\x60]*\x60|"[^"]*")\s*=\s*(?=["']))?`;
+const ITEMS = {
+  named: new RegExp(String.raw`\s*${NAME}${ITEM}`, 'y'),
+  plain: new RegExp(String.raw`\s*${ITEM}`, 'y'),
+};
 const ESCAPES: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '0': '\0' };
 
 export type List = {
@@ -27,12 +44,13 @@ export const listNotation = (text: string): List | null => {
   const frame = FRAMES.find(({ pattern }) => pattern.test(written));
   const inner = frame?.pattern.exec(written)?.[1]?.trim();
   if (frame === undefined || inner === undefined) return null;
-  if (frame === FRAMES[0] && /^[[{(]/.test(inner)) return listNotation(inner);
+  if (frame.of === 'named' && /^[[{(]/.test(inner)) return listNotation(inner);
   const items: string[] = [];
   const words: string[] = [];
-  ITEM.lastIndex = 0;
-  while (ITEM.lastIndex < inner.length) {
-    const found = ITEM.exec(inner);
+  const item = frame.of === 'named' ? ITEMS.named : ITEMS.plain;
+  item.lastIndex = 0;
+  while (item.lastIndex < inner.length) {
+    const found = item.exec(inner);
     if (found === null) return null;
     const [, single, double, bare = ''] = found;
     const quoted = single ?? double;

@@ -1,72 +1,53 @@
-import {
-  adOf,
-  cardOf,
-  cardOfAd,
-  dateOf,
-  languagesOf,
-  platformsOf,
-  textOf,
-  textsOf,
-} from '../fields/ad-fields.ts';
-import { digitCount, idsOf, idText } from '../fields/ad-ids.ts';
-import { type AdCard, type AdRecord, NO_HINTS } from '../record.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
+import { adRecord } from '../fields/ad-fields.ts';
+import { digitCount, idText } from '../fields/ad-ids.ts';
+import { shapeFault } from '../parsing/json-faults.ts';
+import type { AdRecord } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
-import { ARCHIVE_CONTENT } from '../shapes/known-shapes.ts';
+import { ARCHIVE_CONTENT, ARCHIVE_OWN_IDS } from '../shapes/known-shapes.ts';
+import { differenceFrom } from '../shapes/nearest-shape.ts';
+import { unreadArchiveContent, unreadArchiveMembers } from '../shapes/unread-content.ts';
 
-type Fields = { readonly [field: string]: unknown };
+const DATES = { start: { name: 'ad_delivery_start_time' }, stop: { name: 'ad_delivery_stop_time' } };
 
-/** Current names, or singular ones before version 13. The API has no destination, button, format or active flag. */
-export const archiveAd = (fields: Fields, at: Pick<AdRecord, 'line' | 'raw'>): AdRecord => {
-  const notes: string[] = [];
-  const texts = (name: string, singular: string): readonly string[] =>
-    textsOf(fields[`ad_creative_${name}`] ?? fields[`ad_creative_${singular}`]);
-  const bodies = texts('bodies', 'body');
-  const titles = texts('link_titles', 'link_title');
-  const descriptions = texts('link_descriptions', 'link_description');
-  const { checked, ...ids } = idsOf({ ad: archiveId(fields), page: fields['page_id'] }, [fields], notes);
-  const ad = adOf({
-    ...ids,
-    page_name: textOf(fields['page_name']),
-    started_on: dateOf('ad_delivery_start_time', fields['ad_delivery_start_time']),
-    stopped_on: dateOf('ad_delivery_stop_time', fields['ad_delivery_stop_time']),
-    body: bodies[0] ?? null,
-    title: titles[0] ?? null,
-    link_description: descriptions[0] ?? null,
-    caption: texts('link_captions', 'link_caption')[0] ?? null,
-    platforms: platformsOf(fields['publisher_platforms'], notes),
-    languages: languagesOf(fields['languages']),
-    versions: versionsOf(bodies, titles, descriptions),
-  });
-  const hints = { ...NO_HINTS, scannedAt: ownScanTime(fields) };
-  return { kind: 'ad', ...at, ad, version: { key: null, card: cardOfAd(ad) }, hints, notes, checked };
+/**
+ * Current names, or singular ones before version 13. The API has no destination, button, format or active flag. Throws
+ * `RecordFault`, also for content that would be lost. `number`: the record's number in JSON.
+ */
+export const archiveAd = (
+  fields: JsonObject,
+  format: string,
+  at: Pick<AdRecord, 'line' | 'raw'>,
+  number: number | null = null,
+): AdRecord => {
+  if (!hasArchiveContent(Object.keys(fields))) throw shapeFault(number, differenceFrom(fields, format));
+  const texts = (name: string, singular: string): unknown =>
+    fields[`ad_creative_${name}`] ?? fields[`ad_creative_${singular}`];
+  const given = {
+    ad_id: archiveId(fields),
+    page_id: fields['page_id'],
+    page_name: fields['page_name'],
+    started_on: fields['ad_delivery_start_time'],
+    stopped_on: fields['ad_delivery_stop_time'],
+    body: texts('bodies', 'body'),
+    title: texts('link_titles', 'link_title'),
+    link_description: texts('link_descriptions', 'link_description'),
+    caption: texts('link_captions', 'link_caption'),
+    platforms: fields['publisher_platforms'],
+    languages: fields['languages'],
+  };
+  const record = adRecord(at, given, [fields], { scannedAt: ownScanTime(fields) }, DATES);
+  for (const where of [...unreadArchiveMembers(fields), ...unreadArchiveContent(fields, record.ad)])
+    throw shapeFault(number, `${where}; the nearest known shape is ${format}`);
+  return record;
 };
 
 export const hasArchiveContent = (names: readonly string[]): boolean =>
   ARCHIVE_CONTENT.some((name) => names.includes(name));
 
-/** Columns that can only have the id of the library. `id` and `ad_id` may have the row of a table. */
-const OWN_ID_NAMES = ['ad_archive_id', 'ad_library_id', 'adlib_id'] as const;
-export const ARCHIVE_ID_NAMES = ['id', 'ad_id', ...OWN_ID_NAMES] as const;
-
-/** Returns the id of the library, which is the longer one of `id` and `ad_id`. */
-export const archiveId = (fields: Fields): string | null => {
-  const own = OWN_ID_NAMES.map((name) => idText(fields[name])).find((id) => id !== null);
+/** Returns the id of the library, which is the longer one of `id` and `ad_id`: either may number the rows of a table. */
+export const archiveId = (fields: JsonObject): string | null => {
+  const own = ARCHIVE_OWN_IDS.map((name) => idText(fields[name])).find((id) => id !== null);
   const [id, adId] = [idText(fields['id']), idText(fields['ad_id'])];
   return own ?? (digitCount(adId) > digitCount(id) ? adId : (id ?? adId));
-};
-
-export const versionsOf = (
-  bodies: readonly string[],
-  titles: readonly string[],
-  descriptions: readonly string[],
-): AdCard[] => {
-  const count = Math.max(bodies.length, titles.length, descriptions.length);
-  if (count < 2) return [];
-  return Array.from({ length: count }, (_, index) =>
-    cardOf({
-      body: bodies[index] ?? null,
-      title: titles[index] ?? null,
-      link_description: descriptions[index] ?? null,
-    }),
-  );
 };

@@ -1,70 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { isObject } from '#domain/shapes/json-object.ts';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
 import { DateForms } from '../fields/date-form.ts';
+import { pageNoise, Pattern } from '../mapped/page-noise.ts';
 import { KEY_MAX_CHARACTERS } from '../parsing/json-records.ts';
 
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
-const Pattern = z.string().max(500).refine(isPattern, 'not a regular expression');
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text, 'u').source !== '';
-  } catch {
-    return false;
-  }
-}
-
+const Collector = z.string().min(1).max(100);
 const Offset = z.string().regex(/^[+-]\d{2}:\d{2}$/);
 
-const pageNoise = {
-  drop_lines: z.array(Pattern).max(50).optional(),
-  drop_endings: z.array(Pattern).max(50).optional(),
-  button_in_description: z.boolean().optional(),
-  description_repeats_copy: z.boolean().optional(),
-  link_block: z
-    .strictObject({
-      after: z.array(Pattern).min(1).max(50),
-      address: Pattern,
-      fields: z.array(z.enum(['title', 'link_description'])).max(2),
-    })
-    .optional(),
+const optional = <const Names extends readonly string[]>(...names: Names) =>
+  Object.fromEntries(names.map((name) => [name, Candidates.optional()])) as {
+    readonly [Name in Names[number]]: z.ZodOptional<typeof Candidates>;
+  };
+const versionTexts = optional('body', 'title', 'link_description', 'cta_text', 'link_url');
+const content = {
+  ...versionTexts,
+  ...optional('caption', 'cta_type', 'format', 'image_url', 'video_url', 'poster_url'),
+  ...optional('started_on', 'stopped_on'),
 };
+/** A record without any of them has another shape than the mapping. */
+export const CONTENT_FIELDS = Object.keys(content) as readonly (keyof typeof content)[];
 
-const VersionColumns = z.strictObject({
-  key: Candidates.optional(),
-  body: Candidates.optional(),
-  title: Candidates.optional(),
-  link_description: Candidates.optional(),
-  cta_text: Candidates.optional(),
-  link_url: Candidates.optional(),
-});
-
+const VersionColumns = z.strictObject({ key: Candidates.optional(), ...versionTexts });
 const AdFields = z.strictObject({
   ad_id: Candidates,
-  page_id: Candidates.optional(),
-  page_name: Candidates.optional(),
-  is_active: Candidates.optional(),
-  started_on: Candidates.optional(),
-  stopped_on: Candidates.optional(),
-  body: Candidates.optional(),
-  title: Candidates.optional(),
-  link_description: Candidates.optional(),
-  caption: Candidates.optional(),
-  cta_type: Candidates.optional(),
-  cta_text: Candidates.optional(),
-  link_url: Candidates.optional(),
-  format: Candidates.optional(),
-  platforms: Candidates.optional(),
-  languages: Candidates.optional(),
-  image_url: Candidates.optional(),
-  video_url: Candidates.optional(),
-  poster_url: Candidates.optional(),
-  countries: Candidates.optional(),
-  brand_domain: Candidates.optional(),
-  brand_name: Candidates.optional(),
-  scanned_at: Candidates.optional(),
+  ...optional('page_id', 'page_name', 'is_active', 'platforms', 'languages', 'countries'),
+  ...optional('brand_domain', 'brand_name', 'scanned_at'),
+  ...content,
 });
 
 const settings = {
@@ -73,18 +38,16 @@ const settings = {
   /** `is_active` is ignored when the row has a stop date. */
   constants: z
     .strictObject({
-      is_active: z.boolean().optional(),
-      page_id: z.string().optional(),
-      page_name: z.string().optional(),
-      countries: z.array(z.string()).min(1).optional(),
+      is_active: z.boolean(),
+      page_id: z.string(),
+      page_name: z.string(),
+      countries: z.array(z.string()).min(1),
     })
+    .partial()
     .optional(),
   dates: z
-    .strictObject({
-      started_on: DateForms.optional(),
-      stopped_on: DateForms.optional(),
-      scanned_at: DateForms.optional(),
-    })
+    .strictObject({ started_on: DateForms, stopped_on: DateForms, scanned_at: DateForms })
+    .partial()
     .optional(),
   complete: z.boolean(),
   scans_by_row: z.boolean().optional(),
@@ -101,13 +64,7 @@ export const CsvMapping = z
     columns: AdFields,
     version: VersionColumns.optional(),
     variants: z
-      .array(
-        z.strictObject({
-          collector: z.string().min(1).max(100),
-          has_columns: z.array(z.string().min(1)),
-          ...pageNoise,
-        }),
-      )
+      .array(z.strictObject({ collector: Collector, has_columns: z.array(z.string().min(1)), ...pageNoise }))
       .min(1),
   })
   .transform((mapping) => ({ syntax: 'csv' as const, ...mapping }));
@@ -120,20 +77,21 @@ const RecordPath = z
   .refine((names) => names.every((name) => name.length < KEY_MAX_CHARACTERS), 'a member name is too long');
 
 /** Maps paths such as `creative.links[0].url` of other tools' JSON. Other members are not read. */
-const JsonMappingFile = z.strictObject({
-  ...settings,
-  records: RecordPath.default([]),
-  fields: AdFields,
-  collector: z.string().min(1).max(100),
-  ...pageNoise,
-});
-const JsonMapping = JsonMappingFile.transform((file) => {
-  const { fields: columns, collector, drop_lines, drop_endings, link_block, ...rest } = file;
-  const { button_in_description, description_repeats_copy, ...common } = rest;
-  const noise = { drop_lines, drop_endings, link_block, button_in_description, description_repeats_copy };
-  const variant = { collector, has_columns: [], ...noise };
-  return { syntax: 'json' as const, ...common, columns, version: undefined, variants: [variant] as const };
-});
+const JsonMapping = z
+  .strictObject({
+    ...settings,
+    records: RecordPath.default([]),
+    fields: AdFields,
+    collector: Collector,
+    ...pageNoise,
+  })
+  .transform(({ fields: columns, ...file }) => ({
+    syntax: 'json' as const,
+    ...file,
+    columns,
+    version: undefined,
+    variants: [{ ...file, has_columns: [] }] as const,
+  }));
 export type JsonMapping = z.infer<typeof JsonMapping>;
 
 export type Mapping = CsvMapping | JsonMapping;
@@ -163,26 +121,17 @@ const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
   return result.data;
 };
 
-const hasFields = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'fields' in value;
-
 export const loadMapping = async (path: string, brandsPath?: string): Promise<LoadedMapping> => {
-  const isJson = hasFields(await loadJson(path));
+  const file = await loadJson(path);
+  const isJson = isObject(file) && 'fields' in file;
   const mapping: Mapping = await load<Mapping>(path, isJson ? JsonMapping : CsvMapping);
-  const brandsFile =
-    brandsPath ??
-    (mapping.brands_file === undefined ? undefined : resolve(dirname(path), mapping.brands_file));
+  const ownBrands = mapping.brands_file && resolve(dirname(path), mapping.brands_file);
+  const brandsFile = brandsPath ?? ownBrands;
   const brands = brandsFile === undefined ? [] : (await load(brandsFile, Brands)).brands;
   return { mapping, brands: new Map(brands.map(({ group, name, domain }) => [group, { name, domain }])) };
 };
 
-export type NamedScan = {
-  readonly group: string | null;
-  readonly brand: Brand | null;
-  readonly scannedAt: string | null;
-};
-
-export const readFileName = ({ mapping, brands }: LoadedMapping, stem: string): NamedScan => {
+export const readFileName = ({ mapping, brands }: LoadedMapping, stem: string) => {
   const rule = mapping.file_name;
   const match = rule === undefined ? null : new RegExp(rule.pattern, 'u').exec(stem);
   const groups = match?.groups ?? {};

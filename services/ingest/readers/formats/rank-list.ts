@@ -1,8 +1,10 @@
+import type { Observation } from '#contracts/observations/index.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { anotherHeader, brokenRow, type CsvRow, csvRows } from '../parsing/csv-rows.ts';
-import { refusal } from '../record.ts';
-import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
+import { RecordFault, recordOrRefusal } from '../record.ts';
+import { ownScanTime, scanTimeOf } from '../scan-key.ts';
+import type { SideReader } from '../side-record.ts';
 
 const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
 const DOMAIN_COLUMNS = ['domain', 'rootdomain', 'host', 'hostname', 'site'];
@@ -28,67 +30,52 @@ export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
 };
 
 /** Each row becomes a traffic estimate for the day of the list. A list of domains alone is in the order of rank. */
-export const readRankList: SideReader = async function* (source, context) {
+export const readRankList: SideReader = async function* (source, { times }) {
   let layout: Layout | null = null;
   let position = 0;
-  const recordOf = (line: number, raw: string, rankText: string, domainText: string, row: CsvRow) => {
+  const recordOf = (line: number, raw: string, row: CsvRow, columns: Layout) => {
     position += 1;
-    const rank = layout?.rank === null ? String(position) : rankText.trim();
-    const domain = domainText.trim().toLowerCase();
-    if (!isRank(rank))
-      return refusal(
-        { line, raw },
-        `the rank ${JSON.stringify(rank)} is not a whole number from 1 to ${RANK_MAX}`,
-        FIX_ROW,
-      );
-    if (!isDomain(domain))
-      return refusal({ line, raw }, `${JSON.stringify(domain)} is not a domain`, FIX_ROW);
-    const time = timeOrRefusal(context, { line, raw }, row);
-    return typeof time === 'string'
-      ? estimateOf(line, raw, { domain, rank: Number(rank), observedAt: time })
-      : time;
+    return recordOrRefusal({ line, raw }, () => {
+      const rank = columns.rank === null ? String(position) : (row[columns.rank] ?? '').trim();
+      const domain = (row[columns.domain] ?? '').trim().toLowerCase();
+      const what = isRank(rank)
+        ? isDomain(domain) || `${JSON.stringify(domain)} is not a domain`
+        : `the rank ${JSON.stringify(rank)} is not a whole number from 1 to ${RANK_MAX}`;
+      if (typeof what === 'string') throw new RecordFault(what, 'fix the row and import it again');
+      const time = scanTimeOf(times, ownScanTime(row));
+      return { kind: 'observation' as const, line, raw, observation: estimateOf(domain, Number(rank), time) };
+    });
   };
   for await (const item of csvRows(source)) {
     if (item.kind === 'broken') {
       yield brokenRow(item);
     } else if (item.kind === 'row') {
       if (layout === null) return;
-      const { line, raw, row } = item;
-      yield recordOf(line, raw, row[layout.rank ?? ''] ?? '', row[layout.domain] ?? '', row);
+      yield recordOf(item.line, item.raw, item.row, layout);
     } else {
       layout = rankLayoutOf(item.columns);
       if (layout === null) {
         yield anotherHeader(item.columns, ['rank or domain'], 'name the two columns rank and domain');
         return;
       }
-      if (layout.hasHeader) yield { kind: 'header', raw: item.raw };
-      else yield recordOf(1, item.raw, layout.rank ?? '', layout.domain, {});
+      yield layout.hasHeader
+        ? { kind: 'header', raw: item.raw }
+        : recordOf(1, item.raw, Object.fromEntries(item.columns.map((name) => [name, name])), layout);
     }
   }
 };
 
-const FIX_ROW = 'fix the row and import it again';
-
-const estimateOf = (
-  line: number,
-  raw: string,
-  entry: { readonly domain: string; readonly rank: number; readonly observedAt: string },
-): SideObservation => ({
-  kind: 'observation',
-  line,
-  raw,
-  observation: {
-    type: 'traffic.estimate',
-    domain: entry.domain,
-    observed_at: entry.observedAt,
-    period: utcDate(entry.observedAt),
-    provider: 'rank-list',
-    monthly_visits: null,
-    global_rank: entry.rank,
-    category_rank: null,
-    provider_category: null,
-    countries: null,
-    demographics: null,
-    similar_sites: null,
-  },
+const estimateOf = (domain: string, rank: number, observedAt: string): Observation => ({
+  type: 'traffic.estimate',
+  domain,
+  observed_at: observedAt,
+  period: utcDate(observedAt),
+  provider: 'rank-list',
+  monthly_visits: null,
+  global_rank: rank,
+  category_rank: null,
+  provider_category: null,
+  countries: null,
+  demographics: null,
+  similar_sites: null,
 });

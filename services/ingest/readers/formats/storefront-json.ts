@@ -1,7 +1,6 @@
 import { type ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
 import {
   isShopProduct,
-  type ShopProduct,
   shopProductOf,
   UNKNOWN_STATUS,
   unlistedReasonOf,
@@ -11,15 +10,18 @@ import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords, PATH_SEPARATOR } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { refusal } from '../record.ts';
+import { RecordFault, recordOrRefusal, type RefusedRecord, type Remark } from '../record.ts';
 import { SCAN_MAX_MS } from '../row-times.ts';
-import { ownScanTime, timestampOf } from '../scan-key.ts';
+import { ownScanTime, scanTimeOf } from '../scan-key.ts';
 import { placesOf } from '../shapes/record-format.ts';
-import { type SideReader, timeOrRefusal } from '../side-record.ts';
+import type { SideReader } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
-/** Beyond this, own times of pages are not compared. The latest one is the time of the scan. */
-const OWN_TIMES_MAX = 10_000;
+/** Whether a product is published is known with the time of the scan. */
+type Taken = Pick<Remark, 'line' | 'name'> & {
+  readonly published_at: unknown;
+  readonly product: ObservedProduct;
+};
 
 const productName = ({ id, handle, slug }: JsonObject): string => `product ${String(handle ?? slug ?? id)}`;
 
@@ -29,27 +31,19 @@ const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boo
   item.path.split(PATH_SEPARATOR).some((name) => /^collections?$/.test(name)) ||
   'intent' in item.value;
 
-const takenProduct = (value: JsonObject, count: number, currency: string | null): ShopProduct => {
+const takenProduct = (value: JsonObject, count: number, currency: string | null) => {
   const read = shopProductOf(value);
-  if ('fault' in read) return read;
+  if ('fault' in read) throw new RecordFault(read.fault, read.advice);
   if (count >= STOREFRONT_PRODUCTS_MAX)
-    return {
-      fault: `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
-      advice: 'split the file',
-    };
-  return [null, currency ?? read.currency].includes(read.currency)
-    ? read
-    : {
-        fault: `has prices in ${read.currency}, but products before it in ${currency}`,
-        advice: 'import each currency as a file of its own',
-      };
-};
-
-/** Sorted. An invalid time comes last, to be refused. */
-const inOrder = (times: readonly string[], utcOffset: string | null): readonly string[] => {
-  const msOf = (time: string): number =>
-    Date.parse(timestampOf(time, utcOffset) ?? '') || Number.POSITIVE_INFINITY;
-  return times.toSorted((one, other) => msOf(one) - msOf(other));
+    throw new RecordFault(
+      `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
+      'split the file',
+    );
+  if ([null, currency ?? read.currency].includes(read.currency)) return read;
+  throw new RecordFault(
+    `has prices in ${read.currency}, but products before it in ${currency}`,
+    'import each currency as a file of its own',
+  );
 };
 
 /**
@@ -59,8 +53,11 @@ const inOrder = (times: readonly string[], utcOffset: string | null): readonly s
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain } = context;
   if (brandDomain === null) return;
-  const ownTimes: string[] = [];
-  const products = new Map<string, ObservedProduct>();
+  const timeOf = (own: string | null): string | RefusedRecord =>
+    recordOrRefusal({ line: 1, raw: null }, () => scanTimeOf(context.times, own));
+  let [oldest, newest] = ['', ''];
+  let refusedTime: RefusedRecord | null = null;
+  const products = new Map<string, Taken>();
   let currency: string | null = null;
   const completeness = new Completeness();
   let complete = context.complete;
@@ -75,12 +72,15 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     const { line, number, value } = item;
     if (isPart(item)) complete = false;
     const ownTime = ownScanTime(value);
-    if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
+    const time = ownTime === null ? '' : timeOf(ownTime);
+    if (typeof time !== 'string') refusedTime ??= time;
+    else if (time !== '')
+      [oldest, newest] = [oldest !== '' && oldest < time ? oldest : time, newest > time ? newest : time];
     if (item.kind === 'envelope') {
       completeness.envelope('', item);
       continue;
     }
-    completeness.ad('', { page_id: null, is_active: null });
+    completeness.ad('', { page_id: null, is_active: null }, {});
     const isKnown = isShopProduct(value) || item.path !== '';
     const reason = isKnown ? unlistedReasonOf(value) : null;
     if (reason !== null) {
@@ -89,33 +89,43 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
       yield { kind: 'left_out', line, reason, name: productName(value) };
       continue;
     }
-    const read: ShopProduct | null = isKnown ? takenProduct(value, products.size, currency) : null;
-    if (read !== null && 'product' in read) {
-      currency ??= read.currency;
-      if (!products.has(read.product.id)) products.set(read.product.id, read.product);
-    } else {
+    const read = isKnown
+      ? recordOrRefusal(item, () => takenProduct(value, products.size, currency))
+      : { ...unknownShape(item, 'storefront-json'), number };
+    if ('kind' in read) {
       faults += 1;
-      yield read === null
-        ? { ...unknownShape(item, 'storefront-json', null), number }
-        : refusal(item, read.fault, read.advice);
+      yield read;
+      continue;
     }
+    currency ??= read.currency;
+    const { id } = read.product;
+    const published_at = value['published_at'] ?? value['publishedAt'];
+    if (!products.has(id))
+      products.set(id, { line, name: productName(value), published_at, product: read.product });
   }
   if (source.damage() !== null) faults += 1;
   // When no product was taken, it is unknown what the shop offers. The file then yields no scan.
-  if (products.size === 0 && faults + leftOut > 0) return;
-  const times = inOrder(ownTimes, context.times.utcOffset);
-  const scannedAt = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times.at(-1) });
+  const isUnknown = (): boolean => products.size === 0 && faults + leftOut > 0;
+  if (isUnknown()) return;
+  const scannedAt = refusedTime ?? (newest === '' ? timeOf(null) : newest);
   if (typeof scannedAt !== 'string') {
     yield scannedAt;
     return;
   }
-  const oldest = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times[0] });
-  if (typeof oldest === 'string' && Date.parse(scannedAt) - Date.parse(oldest) > SCAN_MAX_MS)
-    complete = false;
-  const observations = storefrontObservations([...products.values()], {
+  for (const [id, { line, name, published_at }] of products) {
+    const reason = unlistedReasonOf({ published_at }, scannedAt);
+    if (reason === null) continue;
+    products.delete(id);
+    leftOut += 1;
+    yield { kind: 'left_out', line, reason, name };
+  }
+  if (isUnknown()) return;
+  if (Date.parse(scannedAt) - Date.parse(oldest) > SCAN_MAX_MS) complete = false;
+  const taken = Array.from(products.values(), ({ product }) => product);
+  const observations = storefrontObservations(taken, {
     domain: brandDomain,
     scanned_at: scannedAt,
-    complete: complete && faults === 0 && products.size > 0 && completeness.verdict().incomplete === null,
+    complete: complete && faults === 0 && taken.length > 0 && completeness.verdict().incomplete === null,
     currency,
     collector: COLLECTOR,
   });

@@ -9,7 +9,6 @@ const LINE_MAX_CHARACTERS = 64 * 1024;
 const LINE = /^([0-9]{1,20}) - (.+)$/;
 /** Header line with the taxonomy's name and date, such as `# Google_Product_Taxonomy_Version: 2021-09-21`. */
 const VERSION = /^#\s*([A-Za-z0-9_]+)_Version:\s*(\d{4}-\d{2}-\d{2})\s*$/;
-const UNNAMED_TAXONOMY = 'taxonomy-text';
 
 export const isTaxonomyLine = (text: string): boolean => LINE.test(text);
 
@@ -22,7 +21,7 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
 
 /** Lines deeper than `CATEGORY_LEVELS_MAX` are left out; their ancestor at that level has its own line. */
 export const readTaxonomyText: SideReader = async function* (source, { times }) {
-  let taxonomy = UNNAMED_TAXONOMY;
+  let taxonomy = 'taxonomy-text';
   let time = times.option;
   for await (const { line, raw, tooLong } of textLines(source)) {
     if (raw.startsWith('#')) {
@@ -34,39 +33,26 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
     }
     if (raw.trim() === '') continue;
     time ??= times.fileName;
-    const [, id = '', names = ''] = LINE.exec(raw) ?? [];
-    if (tooLong) yield refusal({ line, raw }, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
-    else if (id === '')
-      yield refusal({ line, raw }, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
-    else if (time === null) {
+    if (time === null) {
       yield refusal({ line, raw }, 'is part of a taxonomy without a date', NO_TIME.advice);
       return;
+    }
+    const [, taxonomy_id, names = ''] = LINE.exec(raw) ?? [];
+    const path = names.split('>').map((name) => name.trim());
+    const level = path.length;
+    if (tooLong || taxonomy_id === undefined) {
+      const isNot = 'is not a category line such as "12 - Apparel > Shoes"';
+      const what = tooLong ? `is longer than ${LINE_MAX_CHARACTERS} characters` : isNot;
+      yield refusal({ line, raw }, what, 'fix the line and import it again');
+    } else if (level > CATEGORY_LEVELS_MAX) {
+      yield { kind: 'left_out', line, reason: `deeper than ${CATEGORY_LEVELS_MAX} levels`, name: null };
     } else {
-      const path = names.split('>').map((name) => name.trim());
-      if (path.length > CATEGORY_LEVELS_MAX) {
-        yield { kind: 'left_out', line, reason: DEEPER, name: null };
-        continue;
-      }
-      yield {
-        kind: 'observation',
-        line,
-        raw,
-        observation: {
-          type: 'category.define',
-          observed_at: time,
-          path,
-          level: path.length,
-          taxonomy,
-          taxonomy_id: id,
-          description: null,
-        },
-      };
+      const category = { path, level, taxonomy, taxonomy_id, description: null };
+      const observation = { type: 'category.define' as const, observed_at: time, ...category };
+      yield { kind: 'observation', line, raw, observation };
     }
   }
 };
-
-const DEEPER = `deeper than ${CATEGORY_LEVELS_MAX} levels`;
-const FIX_LINE = 'fix the line and import it again';
 
 type TextLine = { readonly line: number; readonly raw: string; readonly tooLong: boolean };
 

@@ -1,13 +1,13 @@
 import { type DetectedTool, SITE_TOOLS_MAX } from '#contracts/observations/site-scan.ts';
 import { slugOf } from '#domain/ids.ts';
 import { SCAN_MAX_MS } from '../row-times.ts';
-import { brandDomainOf } from '../scan-key.ts';
+import { brandDomainOf, ownScanTime, scanTimeOf } from '../scan-key.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
-import { refusal, type RefusedRecord } from '../record.ts';
+import { RecordFault, recordOrRefusal, refusal } from '../record.ts';
 import { isTechnologies, placesOf } from '../shapes/record-format.ts';
-import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
+import type { SideContext, SideReader, SideRecord } from '../side-record.ts';
 
 const COLLECTOR = 'technologies-json';
 const UNCATEGORIZED = 'Other';
@@ -19,26 +19,18 @@ const textAt = (value: JsonObject, key: string): string | null => {
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
 };
 
-const addressOf = (technology: JsonObject): string | null => {
-  const address = textAt(technology, 'website');
-  return address !== null && /^https?:/.test(address) && URL.canParse(address) ? address : null;
-};
-
-const categoryOf = (technology: JsonObject): string => {
-  const { categories } = technology;
-  const [first] = Array.isArray(categories) ? (categories as readonly unknown[]) : [];
-  if (typeof first === 'string' && first.trim() !== '') return first.trim();
-  return (isObject(first) ? textAt(first, 'name') : null) ?? UNCATEGORIZED;
-};
-
 const toolOf = (technology: JsonObject): DetectedTool => {
   const name = textAt(technology, 'name') ?? '';
+  const website = textAt(technology, 'website') ?? '';
+  const { categories } = technology;
+  const [first] = Array.isArray(categories) ? (categories as readonly unknown[]) : [];
+  const category = isObject(first) ? textAt(first, 'name') : textAt({ first }, 'first');
   return {
     // Normalized, because detectors spell slugs differently.
     slug: slugOf(textAt(technology, 'slug') ?? name).slice(0, SLUG_MAX_LENGTH),
     name,
-    category: categoryOf(technology),
-    website_url: addressOf(technology),
+    category: category ?? UNCATEGORIZED,
+    website_url: /^https?:/.test(website) && URL.canParse(website) ? website : null,
   };
 };
 
@@ -47,13 +39,25 @@ const domainOf = (value: JsonObject): string | null => {
   return address === undefined ? null : brandDomainOf(address);
 };
 
-type Position = { readonly line: number; readonly raw: string; readonly number: number };
-
 type Site = {
-  readonly at: Position;
+  readonly at: { readonly line: number; readonly raw: string; readonly number: number };
   readonly domain: string;
   observedAt: string;
   readonly tools: Map<string, DetectedTool>;
+};
+
+const siteOf = (at: Site['at'], value: JsonObject, { brandDomain, times }: SideContext): Site => {
+  const domain = brandDomain ?? domainOf(value);
+  if (!isTechnologies(value) && !(brandDomain !== null && Array.isArray(value['technologies'])))
+    throw new RecordFault('is not a site with technologies', 'remove the record, or set the right --format');
+  if (domain === null) throw new RecordFault('has no valid domain in its address', 'add --brand DOMAIN');
+  const tools = new Map<string, DetectedTool>();
+  addTools(tools, objectsAt(value, 'technologies').map(toolOf));
+  return { at, domain, observedAt: scanTimeOf(times, ownScanTime(value)), tools };
+};
+
+const addTools = (tools: Map<string, DetectedTool>, more: Iterable<DetectedTool>): void => {
+  for (const tool of more) if (!tools.has(tool.slug)) tools.set(tool.slug, tool);
 };
 
 /**
@@ -61,79 +65,57 @@ type Site = {
  * not complete.
  */
 export const readTechnologiesJson: SideReader = async function* (source, context) {
-  const { brandDomain, complete } = context;
+  const { complete } = context;
   const apartMs = complete ? SCAN_MAX_MS : 0;
   let held = new Map<string, readonly Site[]>();
   let number = 0;
   for await (const item of jsonRecords(source, placesOf('technologies-json'))) {
     if (item.kind === 'envelope') continue;
     number += 1;
-    if (item.kind === 'broken') {
-      yield { ...brokenJson(item), number };
+    const at = { line: item.line, raw: item.raw, number };
+    const site =
+      item.kind === 'broken'
+        ? { ...brokenJson(item), number }
+        : recordOrRefusal(at, () => siteOf(at, item.value, context));
+    if ('kind' in site) {
+      yield site;
       continue;
     }
-    const { line, raw, value } = item;
-    const at = { line, raw, number };
-    const domain = brandDomain ?? domainOf(value);
-    if (!isTechnologies(value) && !(brandDomain !== null && Array.isArray(value['technologies']))) {
-      yield refusal(at, 'is not a site with technologies', 'remove the record, or set the right --format');
-    } else if (domain === null) {
-      yield refusal(at, 'has no valid domain in its address', 'add --brand DOMAIN');
+    const time = Date.parse(site.observedAt);
+    const known = held.get(site.domain) ?? [];
+    const same = known.find(({ observedAt }) => Math.abs(Date.parse(observedAt) - time) <= apartMs);
+    if (same !== undefined) {
+      if (time > Date.parse(same.observedAt)) same.observedAt = site.observedAt;
+      addTools(same.tools, site.tools.values());
+    } else if (!complete) {
+      yield* scansOf(held, complete);
+      held = new Map([[site.domain, [site]]]);
+    } else if (held.size >= SITES_HELD_MAX && known.length === 0) {
+      const what = `exceeds the limit of ${SITES_HELD_MAX} sites of a complete file`;
+      yield refusal(at, what, 'split the file, or leave --complete out');
     } else {
-      const observedAt = timeOrRefusal(context, at, value);
-      if (typeof observedAt !== 'string') {
-        yield observedAt;
-        continue;
-      }
-      const time = Date.parse(observedAt);
-      const known = held.get(domain) ?? [];
-      const same = known.find((one) => Math.abs(Date.parse(one.observedAt) - time) <= apartMs);
-      if (same === undefined && !complete) {
-        yield* scansOf(held, complete);
-        held = new Map();
-      }
-      if (complete && held.size >= SITES_HELD_MAX && known.length === 0) {
-        const what = `exceeds the limit of ${SITES_HELD_MAX} sites of a complete file`;
-        yield refusal(at, what, 'split the file, or leave --complete out');
-        continue;
-      }
-      const site = same ?? { at, domain, observedAt, tools: new Map<string, DetectedTool>() };
-      if (time > Date.parse(site.observedAt)) site.observedAt = observedAt;
-      if (same === undefined) held.set(domain, [...known, site]);
-      for (const technology of objectsAt(value, 'technologies')) {
-        const tool = toolOf(technology);
-        if (!site.tools.has(tool.slug)) site.tools.set(tool.slug, tool);
-      }
+      held.set(site.domain, [...known, site]);
     }
   }
   yield* scansOf(held, complete);
 };
 
 /** A site of several scans is as little complete as a file of several slices. */
-function* scansOf(
-  held: ReadonlyMap<string, readonly Site[]>,
-  complete: boolean,
-): Generator<SideObservation | RefusedRecord> {
+function* scansOf(held: ReadonlyMap<string, readonly Site[]>, complete: boolean): Generator<SideRecord> {
   for (const sites of held.values())
-    for (const site of sites) yield scanOf(site, complete && sites.length === 1);
+    for (const { at, domain, observedAt, tools } of sites) {
+      const observation = {
+        type: 'site.scan' as const,
+        domain,
+        observed_at: observedAt,
+        collector: COLLECTOR,
+        complete: complete && sites.length === 1,
+        tools: [...tools.values()],
+        split_test_tools: [],
+        split_tests: [],
+      };
+      yield tools.size > SITE_TOOLS_MAX
+        ? refusal(at, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them')
+        : { kind: 'observation', ...at, observation };
+    }
 }
-
-const scanOf = (site: Site, complete: boolean): SideObservation | RefusedRecord => {
-  const { at, domain, observedAt, tools } = site;
-  if (tools.size > SITE_TOOLS_MAX)
-    return refusal(at, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
-  return {
-    kind: 'observation',
-    ...at,
-    observation: {
-      type: 'site.scan',
-      domain,
-      observed_at: observedAt,
-      collector: COLLECTOR,
-      complete,
-      tools: [...tools.values()],
-      split_test_tools: [],
-      split_tests: [],
-    },
-  };
-};

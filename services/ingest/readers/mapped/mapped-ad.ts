@@ -1,20 +1,5 @@
-import {
-  adOf,
-  cardOf,
-  cardOfAd,
-  codeOf,
-  countriesOf,
-  dateOf,
-  flagOf,
-  formatOf,
-  languagesOf,
-  platformsOf,
-  textOf,
-  textsOf,
-} from '../fields/ad-fields.ts';
-import { idsOf } from '../fields/ad-ids.ts';
+import { adRecord, cardOfAd, countriesOf, dateOf, textOf } from '../fields/ad-fields.ts';
 import { dateInForm } from '../fields/date-form.ts';
-import { versionsOf } from '../formats/ads-archive-ad.ts';
 import type { Mapping } from '../formats/column-mapping.ts';
 import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { type AdMedia, type AdRecord, RecordFault } from '../record.ts';
@@ -40,55 +25,43 @@ export const mappedAd = (
   pick: Pick,
 ): AdRecord => {
   const { columns, constants, dates } = mapping;
-  const notes: string[] = [];
   const text: PickText = (candidates) => asText(pick(candidates), candidates ?? []);
-  const stoppedOn = dateOf('the stop date', text(columns.stopped_on), dates?.stopped_on);
-  const activity = text(columns.is_active);
+  const stop = { name: 'the stop date', forms: dates?.stopped_on };
+  const stoppedOn = text(columns.stopped_on);
+  const isStopped = dateOf(stop.name, stoppedOn, stop.forms) !== null;
   const scannedAt = text(columns.scanned_at);
-  const withoutNoise = noiseFilterOf(variant);
-  const given = { ad: text(columns.ad_id), page: text(columns.page_id) ?? constants?.page_id };
-  const { checked, ...ids } = idsOf(given, [fields], notes);
-  const bodies = textsOf(text(columns.body));
-  const titles = textsOf(text(columns.title));
-  const descriptions = textsOf(text(columns.link_description));
-  const ad = adOf({
-    ...ids,
-    page_name: text(columns.page_name) ?? textOf(constants?.page_name),
-    is_active:
-      activity === null && stoppedOn === null ? (constants?.is_active ?? null) : flagOf(activity, notes),
-    started_on: dateOf('the start date', text(columns.started_on), dates?.started_on),
+  const given = {
+    ad_id: text(columns.ad_id),
+    page_id: text(columns.page_id) ?? constants?.page_id,
+    page_name: text(columns.page_name) ?? constants?.page_name,
+    is_active: text(columns.is_active) ?? (isStopped ? null : constants?.is_active),
+    started_on: text(columns.started_on),
     stopped_on: stoppedOn,
-    ...withoutNoise({
-      body: bodies[0] ?? null,
-      title: titles[0] ?? null,
-      link_description: descriptions[0] ?? null,
-      caption: text(columns.caption),
-      cta_text: text(columns.cta_text),
-    }),
-    versions: versionsOf(bodies, titles, descriptions),
-    cta_type: codeOf('cta_type', text(columns.cta_type), notes),
+    body: text(columns.body),
+    title: text(columns.title),
+    link_description: text(columns.link_description),
+    caption: text(columns.caption),
+    cta_type: text(columns.cta_type),
+    cta_text: text(columns.cta_text),
     link_url: text(columns.link_url),
-    format: formatOf(text(columns.format), notes),
-    platforms: platformsOf(pick(columns.platforms), notes),
-    languages: languagesOf(pick(columns.languages)),
+    format: text(columns.format),
+    platforms: pick(columns.platforms),
+    languages: pick(columns.languages),
     media: mediaOf(mapping, text),
-  });
-  return {
-    kind: 'ad',
-    line,
-    raw,
-    ad,
-    version: versionOf(mapping, withoutNoise, text) ?? { key: null, card: cardOfAd(ad) },
-    hints: {
-      brandDomain: text(columns.brand_domain),
-      brandName: text(columns.brand_name),
-      scannedAt:
-        (scannedAt !== null && dates?.scanned_at && dateInForm(dates.scanned_at, scannedAt)) || scannedAt,
-      countries: countriesOf(pick(columns.countries, (code) => code.trim() === '') ?? constants?.countries),
-    },
-    notes,
-    checked,
   };
+  const hints = {
+    brandDomain: text(columns.brand_domain),
+    brandName: text(columns.brand_name),
+    scannedAt:
+      (scannedAt !== null && dates?.scanned_at && dateInForm(dates.scanned_at, scannedAt)) || scannedAt,
+    countries: countriesOf(pick(columns.countries, (code) => code.trim() === '') ?? constants?.countries),
+  };
+  const start = { name: 'the start date', forms: dates?.started_on };
+  const withoutNoise = noiseFilterOf(variant);
+  const record = adRecord({ line, raw }, given, [fields], hints, { start, stop });
+  const ad = { ...record.ad, ...withoutNoise(record.ad) };
+  const version = versionOf(mapping, withoutNoise, text) ?? { key: null, card: cardOfAd(ad) };
+  return { ...record, ad, version };
 };
 
 /** Compiled once per variant, because compiling takes longer than filtering a row. */
@@ -114,7 +87,7 @@ const versionOf = (
     caption: null,
     cta_text: text(version.cta_text),
   });
-  return { key, card: cardOf({ body, title, link_description, cta_text, link_url: text(version.link_url) }) };
+  return { key, card: { body, title, link_description, cta_text, link_url: text(version.link_url) } };
 };
 
 const mediaOf = (mapping: Mapping, text: PickText): AdMedia[] => {

@@ -1,30 +1,41 @@
+import { z } from 'zod';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { buttonLabel } from '#contracts/values/codes.ts';
 import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { ctaLabelOf, textOf } from '../fields/ad-fields.ts';
 
-export type PageNoise = {
-  readonly drop_lines?: readonly string[] | undefined;
-  readonly drop_endings?: readonly string[] | undefined;
+export const Pattern = z
+  .string()
+  .max(500)
+  .refine((text) => {
+    try {
+      return new RegExp(text, 'u').source !== '';
+    } catch {
+      return false;
+    }
+  }, 'not a regular expression');
+const Patterns = z.array(Pattern).max(50);
+
+/** Settings of a mapping. */
+export const pageNoise = {
+  drop_lines: Patterns.optional(),
+  drop_endings: Patterns.optional(),
   /** A known button label in the description changes places with the row's unknown one. */
-  readonly button_in_description?: boolean | undefined;
+  button_in_description: z.boolean().optional(),
   /** The description repeats the copy's beginning; the link block begins after it. */
-  readonly description_repeats_copy?: boolean | undefined;
-  readonly link_block?: LinkBlock | undefined;
+  description_repeats_copy: z.boolean().optional(),
+  link_block: z
+    .strictObject({
+      after: Patterns.min(1),
+      address: Pattern,
+      fields: z.array(z.enum(['title', 'link_description'])).max(2),
+    })
+    .optional(),
 };
-
-type LinkBlock = {
-  readonly after: readonly string[];
-  readonly address: string;
-  readonly fields: readonly ('title' | 'link_description')[];
+type PageNoise = {
+  readonly [Name in keyof typeof pageNoise]?: z.infer<(typeof pageNoise)[Name]> | undefined;
 };
-
-export type AdTexts = {
-  readonly body: string | null;
-  readonly title: string | null;
-  readonly link_description: string | null;
-  readonly caption: string | null;
-  readonly cta_text: string | null;
-};
+type AdTexts = Pick<ObservedAd, 'body' | 'title' | 'link_description' | 'caption' | 'cta_text'>;
 
 const LINK_BLOCK_LINES_MAX = 4;
 /** Replaces a page element between copy and link block. Stored texts never have this character. */
@@ -61,10 +72,8 @@ export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) 
       : Math.min(separator, repeated);
   };
 
-  const { drop_lines, drop_endings, button_in_description, description_repeats_copy } = noise;
-  const settings = [block, drop_lines, drop_endings, button_in_description, description_repeats_copy];
-  if (settings.every((setting) => setting === undefined))
-    return (exported) => ({ ...exported, cta_text: ctaLabelOf(exported.cta_text) });
+  const isFilter = Object.keys(noise).some((name) => name in pageNoise);
+  if (!isFilter) return (exported) => ({ ...exported, cta_text: ctaLabelOf(exported.cta_text) });
   return (exported) => {
     const { description, label } = withButton(noise, exported, cleaned(exported.link_description));
     const lines = linesOf(exported.body);

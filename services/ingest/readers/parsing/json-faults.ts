@@ -1,7 +1,7 @@
 import type { JsonEntry } from './json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
-import { refusal, type RefusedRecord } from '../record.ts';
+import { RecordFault, refusal, type RefusedRecord } from '../record.ts';
 
 export const brokenJson = ({ line, raw, what }: JsonEntry & { kind: 'broken' }): RefusedRecord => {
   const at = { line, raw: raw === '' ? null : raw };
@@ -55,26 +55,25 @@ export const errorReplyOf = (value: JsonObject): string | null => {
 
 export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
   const what = errorReplyOf(record.value);
-  if (what === null) return unknownShape(record, format, null);
+  if (what === null) return unknownShape(record, format);
   return refusal({ line: record.line, raw: record.raw }, what, 'fetch this page again');
 };
 
-type ReadRecord = Pick<JsonEntry & { kind: 'record' }, 'line' | 'number' | 'raw' | 'value'>;
+/** `number`: `null` for a row. */
+export type ReadRecord = Pick<JsonEntry & { kind: 'record' }, 'line' | 'raw' | 'value'> & {
+  readonly number: number | null;
+};
 
-export const unknownShape = (
-  { line, number, raw, value }: ReadRecord,
-  format: string,
-  adId: string | null,
-  difference = differenceFrom(value, format),
-): RefusedRecord =>
-  refusal({ line, raw, adId }, `record ${number} has an unknown shape; ${difference}`, UNKNOWN_SHAPE_ADVICE);
+export const unknownShape = ({ line, number, raw, value }: ReadRecord, format: string): RefusedRecord => {
+  const { message, advice } = shapeFault(number, differenceFrom(value, format));
+  return refusal({ line, raw }, message, advice);
+};
 
-export const unreadContent = (
-  record: ReadRecord,
-  format: string,
-  adId: string | null,
-  where: string,
-): RefusedRecord => unknownShape(record, format, adId, `${where}; the nearest known shape is ${format}`);
+export const shapeFault = (number: number | null, difference: string): RecordFault =>
+  new RecordFault(
+    `${number === null ? '' : `record ${number} `}has an unknown shape; ${difference}`,
+    UNKNOWN_SHAPE_ADVICE,
+  );
 
 export const UNKNOWN_SHAPE_ADVICE =
   'export it in a known shape (see services/ingest/FORMATS.md), or describe its members with --mapping FILE';

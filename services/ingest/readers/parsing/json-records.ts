@@ -266,7 +266,8 @@ export class JsonScanner {
     this.#keep(frame, NULL, 0, NULL.length);
     frame.envelope = true;
     frame.state = 'inside';
-    this.#open(byte, frame.context, path);
+    const isKeyed = path === pathOf(frame.path, ANY_MEMBER);
+    this.#open(byte, isKeyed ? { ...frame.context, [ANY_MEMBER]: frame.key } : frame.context, path);
     return true;
   }
 

@@ -1,7 +1,10 @@
+import set from 'es-toolkit/compat/set';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 
-const snake = (name: string): string =>
+/** Converts camelCase and headers such as `Page Name`. */
+export const snake = (name: string): string =>
   name
+    .replaceAll(/[\s-]+/g, '_')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase();
@@ -21,26 +24,19 @@ const renamed = (value: unknown): unknown => {
   return result;
 };
 
-const PATH_PART = /([^.[\]]+)|\[(\d+)\]/g;
 /** No list of the library is that long, so a greater index is an error. */
 const FLATTENED_INDEX_MAX = 1_000;
 
-const isPart = (part: string | number): boolean =>
-  typeof part === 'number' ? part <= FLATTENED_INDEX_MAX : part !== '__proto__' && part !== 'length';
+const isIndexOrName = (part: string): boolean =>
+  /^\d+$/.test(part) ? Number(part) <= FLATTENED_INDEX_MAX : part !== 'length';
 
+/** Restores members whose names are paths, such as `cards[0]`, `snapshot.body.text` and `snapshot/cards/0/title`. */
 export const unflattened = (value: JsonObject): JsonObject => {
-  const result: Parent = {};
+  const result: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
-    const path = [...name.matchAll(PATH_PART)].map((found) => found[1] ?? Number(found[2]));
-    const parts = path.length > 1 && path.every(isPart) ? path : [name];
-    const parent = parts.slice(0, -1).reduce<Parent>((at, part, index) => {
-      if (typeof at[part] !== 'object' || at[part] === null)
-        at[part] = typeof parts[index + 1] === 'number' ? [] : {};
-      return at[part] as Parent;
-    }, result);
-    parent[parts.at(-1) ?? name] = isObject(member) ? unflattened(member) : member;
+    const path = name.split(/[./[\]]+/).filter((part) => part !== '');
+    const inner = isObject(member) ? unflattened(member) : member;
+    set(result, path.length > 1 && path.every(isIndexOrName) ? path : [name], inner);
   }
   return result;
 };
-
-type Parent = { [name: string | number]: unknown };

@@ -6,97 +6,57 @@ export type Shape = {
   readonly optional: readonly string[];
 };
 
-export const CARD_TEXTS = [
-  'title',
-  'link_description',
-  'caption',
-  'cta_text',
-  'cta_type',
-  'link_url',
-] as const;
-export const SNAPSHOT_TEXTS = [...CARD_TEXTS, 'display_format'] as const;
-export const SNAPSHOT_MEDIA = ['images', 'videos'] as const;
-export const MEDIA_ADDRESSES = [
-  'video_hd_url',
-  'video_sd_url',
-  'video_preview_image_url',
-  'original_image_url',
-  'resized_image_url',
-] as const;
+const names = (text: string): readonly string[] => text.split(/\s+/);
+
+export const CARD_TEXTS = names('title link_description caption cta_text cta_type link_url');
+export const SNAPSHOT_TEXTS = [...CARD_TEXTS, 'display_format'];
+export const SNAPSHOT_MEDIA = ['images', 'videos'];
+export const MEDIA_ADDRESSES = names(
+  'video_hd_url video_sd_url video_preview_image_url original_image_url resized_image_url',
+);
 /** A snapshot without any of these is of another shape. */
-export const SNAPSHOT_CONTENT = ['body', ...SNAPSHOT_TEXTS, 'cards', ...SNAPSHOT_MEDIA] as const;
-const SNAPSHOT_CONTENT_CAMEL_CASE = SNAPSHOT_CONTENT.map(camelCase);
-const inSnapshot = (names: readonly string[]): readonly string[] => names.map((name) => `snapshot.${name}`);
+export const SNAPSHOT_CONTENT = ['body', ...SNAPSHOT_TEXTS, 'cards', ...SNAPSHOT_MEDIA];
 
+export const ARCHIVE_TEXTS =
+  names(`ad_creative_bodies ad_creative_body ad_creative_link_titles ad_creative_link_title
+  ad_creative_link_descriptions ad_creative_link_description ad_creative_link_captions ad_creative_link_caption`);
 export const ARCHIVE_CONTENT = [
-  'ad_creative_bodies',
-  'ad_creative_body',
-  'ad_creative_link_titles',
-  'ad_creative_link_title',
-  'ad_creative_link_descriptions',
-  'ad_creative_link_description',
-  'ad_creative_link_captions',
-  'ad_creative_link_caption',
-  'ad_delivery_start_time',
-  'ad_delivery_stop_time',
-  'ad_creation_time',
-  'ad_snapshot_url',
-] as const;
+  ...ARCHIVE_TEXTS,
+  ...names('ad_delivery_start_time ad_delivery_stop_time ad_creation_time ad_snapshot_url'),
+];
 
-export const ARCHIVE_TEXTS = ARCHIVE_CONTENT.filter((name) => name.startsWith('ad_creative_'));
+/** Columns that can only have the id of the library. */
+export const ARCHIVE_OWN_IDS = ['ad_archive_id', 'ad_library_id', 'adlib_id'] as const;
+export const ARCHIVE_ID_NAMES = ['id', 'ad_id', ...ARCHIVE_OWN_IDS] as const;
+
+const archiveShape = (format: string, ids: readonly string[]): Shape => ({
+  format,
+  required: [ids, ARCHIVE_CONTENT],
+  optional: names('page_id page_name publisher_platforms languages bylines'),
+});
+
+const WEB_MEMBERS = names('page_id page_name is_active start_date end_date publisher_platform collation_id');
+const ACTOR_MEMBERS = names('inputUrl totalCount pageID pageInfo');
+const asIs = (name: string): string => name;
+
+/** The website's names, renamed outside (`outer`) and inside the snapshot (`inner`). */
+const webShape = (
+  format: string,
+  ids: readonly string[],
+  outer: (name: string) => string,
+  inner: (name: string) => string,
+  more: readonly string[] = [],
+): Shape => ({
+  format,
+  required: [ids, ['snapshot'], SNAPSHOT_CONTENT.map((name) => `snapshot.${inner(name)}`)],
+  optional: [...WEB_MEMBERS.map(outer), ...more],
+});
 
 export const JSON_SHAPES: readonly Shape[] = [
-  {
-    format: 'web-graphql',
-    required: [['ad_archive_id'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT)],
-    optional: [
-      ...inSnapshot(SNAPSHOT_CONTENT),
-      'page_id',
-      'page_name',
-      'is_active',
-      'start_date',
-      'end_date',
-      'publisher_platform',
-      'collation_id',
-    ],
-  },
-  {
-    format: 'web-2024',
-    required: [['adArchiveID'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT)],
-    optional: [
-      ...inSnapshot(SNAPSHOT_CONTENT),
-      'pageID',
-      'pageName',
-      'isActive',
-      'startDate',
-      'endDate',
-      'publisherPlatform',
-      'collationID',
-    ],
-  },
-  {
-    format: 'actor-camel-case',
-    required: [['adArchiveID', 'adArchiveId'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT_CAMEL_CASE)],
-    optional: [
-      ...inSnapshot(SNAPSHOT_CONTENT_CAMEL_CASE),
-      'inputUrl',
-      'totalCount',
-      'pageID',
-      'pageId',
-      'pageName',
-      'isActive',
-      'startDate',
-      'endDate',
-      'publisherPlatform',
-      'collationId',
-      'pageInfo',
-    ],
-  },
-  {
-    format: 'ads-archive-json',
-    required: [['id'], ARCHIVE_CONTENT],
-    optional: [...ARCHIVE_CONTENT, 'page_id', 'page_name', 'publisher_platforms', 'languages', 'bylines'],
-  },
+  webShape('web-graphql', ['ad_archive_id'], asIs, asIs),
+  webShape('web-2024', ['adArchiveID'], (name) => camelCase(name).replace(/Id$/, 'ID'), asIs),
+  webShape('actor-camel-case', ['adArchiveID', 'adArchiveId'], camelCase, camelCase, ACTOR_MEMBERS),
+  archiveShape('ads-archive-json', ['id']),
   {
     format: 'technologies-json',
     required: [['url', 'domain', 'urls'], ['technologies'], ['technologies[].name']],
@@ -125,10 +85,6 @@ export const JSON_SHAPES: readonly Shape[] = [
 ];
 
 export const CSV_SHAPES: readonly Shape[] = [
-  {
-    format: 'ads-archive-csv',
-    required: [['id', 'ad_id', 'ad_archive_id', 'ad_library_id', 'adlib_id'], ARCHIVE_CONTENT],
-    optional: [...ARCHIVE_CONTENT, 'page_id', 'page_name', 'publisher_platforms', 'languages', 'bylines'],
-  },
+  archiveShape('ads-archive-csv', ARCHIVE_ID_NAMES),
   { format: 'rank-list', required: [['rank'], ['domain']], optional: [] },
 ];

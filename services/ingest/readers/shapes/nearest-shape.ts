@@ -14,6 +14,7 @@ type Match = {
   readonly missing: readonly string[];
 };
 
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 const keyOf = (path: string): string => path.replaceAll('_', '').toLowerCase();
 
 const pathsOf = (value: JsonObject): readonly string[] =>
@@ -23,60 +24,45 @@ const pathsOf = (value: JsonObject): readonly string[] =>
     return [name, ...(isObject(first) ? Object.keys(first).map((inner) => `${prefix}.${inner}`) : [])];
   });
 
-const compare = (paths: ReadonlySet<string>, shape: Shape): Match => {
-  const spelling = new Map([...paths].map((path) => [keyOf(path), path]));
+const compare = (found: readonly string[], shape: Shape): Match => {
+  const paths = new Set(found);
+  const spelling = new Map(found.map((path) => [keyOf(path), path]));
   const scoreOf = (path: string): number => (paths.has(path) ? 1 : spelling.has(keyOf(path)) ? 0.5 : 0);
-  const all = new Set([...shape.required.flat(), ...shape.optional]);
   const lacking = shape.required.filter((alternatives) => !alternatives.some((path) => paths.has(path)));
-  const inWords = (alternatives: readonly string[]): string => {
-    const other = alternatives.find((path) => spelling.has(keyOf(path)));
-    if (other !== undefined) return `${other}, spelled ${spelling.get(keyOf(other))}`;
-    return alternatives.slice(0, 3).join(' or ');
-  };
-  // A missing object is named without its members.
-  const isInside = (alternatives: readonly string[]): boolean =>
-    lacking.some(([path = '']) => path !== alternatives[0] && (alternatives[0] ?? '').startsWith(path));
-  const telling = shape.required.filter((alternatives) => !alternatives.every((path) => COMMON.has(path)));
-  const told = telling.reduce((sum, alternatives) => sum + Math.max(...alternatives.map(scoreOf)), 0);
+  const told = shape.required
+    .filter((alternatives) => !alternatives.every((path) => COMMON.has(path)))
+    .map((alternatives) => Math.max(...alternatives.map(scoreOf)));
   return {
     shape,
-    isNear: told >= telling.length / 2,
-    score: [...all].reduce((sum, path) => sum + scoreOf(path), 0),
-    missing: lacking.filter((alternatives) => !isInside(alternatives)).map(inWords),
+    isNear: sum(told) >= told.length / 2,
+    score: sum([...new Set([...shape.required.flat(), ...shape.optional])].map(scoreOf)),
+    missing: lacking
+      // A missing object is named without its members.
+      .filter(([path = '']) => !lacking.some(([other = '']) => path !== other && path.startsWith(other)))
+      .map((alternatives) => {
+        const other = alternatives.find((path) => spelling.has(keyOf(path)));
+        if (other === undefined) return alternatives.slice(0, 3).join(' or ');
+        return `${other}, spelled ${spelling.get(keyOf(other))}`;
+      }),
   };
 };
 
+/** `null` when none has a known member. */
 const nearestOf = (paths: readonly string[], shapes: readonly Shape[]): Match | null => {
-  const names = new Set(paths);
-  const matches = shapes.map((shape) => compare(names, shape)).filter(({ score }) => score > 0);
-  return matches.reduce<Match | null>(
-    (best, match) =>
-      best === null ||
-      match.score > best.score ||
-      (match.score === best.score && match.missing.length < best.missing.length)
-        ? match
-        : best,
-    null,
-  );
+  const matches = shapes.map((shape) => compare(paths, shape)).filter(({ score }) => score > 0);
+  return matches.toSorted((a, b) => b.score - a.score || a.missing.length - b.missing.length)[0] ?? null;
 };
 
 export const shortList = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${names.length > NAMES_SHOWN_MAX ? ', …' : ''}`;
 
-/** Shown so that a renamed member can be found. */
-const unknownNames = (names: readonly string[], { required, optional }: Shape): readonly string[] => {
-  const known = new Set(
-    [...required.flat(), ...optional].flatMap((path) => [path, path.split(/[.[]/, 1)[0]]),
-  );
-  return names.filter((name) => !known.has(name));
-};
-
+/** The unknown names are shown so that a renamed member can be found. */
 const inWords = (names: readonly string[], { shape, missing }: Match): string => {
-  const unknown = unknownNames(names, shape);
-  const parts = [
-    ...(missing.length === 0 ? [] : [`missing: ${shortList(missing)}`]),
-    ...(unknown.length === 0 ? [] : [`unknown: ${shortList(unknown)}`]),
-  ];
+  const paths = [...shape.required.flat(), ...shape.optional];
+  const known = new Set(paths.flatMap((path) => [path, path.split(/[.[]/, 1)[0]]));
+  const parts = Object.entries({ missing, unknown: names.filter((name) => !known.has(name)) })
+    .filter(([, list]) => list.length > 0)
+    .map(([is, list]) => `${is}: ${shortList(list)}`);
   return `the nearest known shape is ${shape.format}${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;
 };
 
@@ -96,11 +82,11 @@ export const nearestHeader = (columns: readonly string[]): string => {
 };
 
 export const differenceFrom = (value: JsonObject, format: string): string => {
+  const paths = pathsOf(value);
   const shape = JSON_SHAPES.find((one) => one.format === format);
-  const nearest = nearestOf(pathsOf(value), JSON_SHAPES);
-  if (shape === undefined) return nearestShape(value);
-  const own = compare(new Set(pathsOf(value)), shape);
-  return nearest !== null && nearest.isNear && nearest.score > own.score
+  const own = shape && compare(paths, shape);
+  const nearest = nearestOf(paths, JSON_SHAPES);
+  return own === undefined || (nearest?.isNear === true && nearest.score > own.score)
     ? nearestShape(value)
     : inWords(Object.keys(value), own);
 };

@@ -1,22 +1,21 @@
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import { isShopProduct } from '#domain/shapes/shop-product.ts';
 import type { FormatName } from '../formats.ts';
-import { ANY_MEMBER, KEY_MAX_CHARACTERS, pathOf, type RecordPlaces } from '../parsing/json-records.ts';
+import {
+  ANY_MEMBER,
+  KEY_MAX_CHARACTERS,
+  PATH_SEPARATOR,
+  pathOf,
+  type RecordPlaces,
+} from '../parsing/json-records.ts';
 
 const DEPTH_MAX = 12;
 /** In order of precedence. */
 export const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
 
-const AD_MEMBERS: ReadonlySet<string> = new Set([
-  'data',
-  'payload',
-  'ad_library_main',
-  'search_results_connection',
-  'edges',
-  'node',
-  'collated_results',
-  'results',
-]);
+const AD_MEMBERS: ReadonlySet<string> = new Set(
+  'data payload ad_library_main search_results_connection edges node collated_results results'.split(' '),
+);
 
 const isObservation = ({ type }: JsonObject): boolean =>
   typeof type === 'string' && /^[a-z_]+\.[a-z_]+$/.test(type);
@@ -24,15 +23,24 @@ const isObservation = ({ type }: JsonObject): boolean =>
 export const isWebAd = (value: JsonObject): boolean =>
   AD_ID_NAMES.some((name) => name in value && !isObject(value[name]));
 
-const isArchiveAd = (value: JsonObject): boolean =>
-  'id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name));
+const hasArchiveMember = (value: JsonObject): boolean =>
+  Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name));
 
 export const isTechnologies = (value: JsonObject): boolean =>
   Array.isArray(value['technologies']) &&
   (typeof value['url'] === 'string' || typeof value['domain'] === 'string' || isObject(value['urls'])) &&
   objectsAt(value, 'technologies').every((technology) => typeof technology['name'] === 'string');
 
-export const formatOfRecord = (value: JsonObject): FormatName | null => {
+/** Adds the id by which an object has the ad, when the ad has none of its own. */
+export const withKey = (value: JsonObject, key: unknown): JsonObject => {
+  if (typeof key !== 'string' || !/^\d{5,20}$/.test(key) || isWebAd(value)) return value;
+  if (isObject(value['snapshot'])) return { ad_archive_id: key, ...value };
+  return hasArchiveMember(value) ? { id: key, ...value } : value;
+};
+
+/** `path`: place of the record in the file. */
+export const formatOfRecord = (record: JsonObject, path = ''): FormatName | null => {
+  const value = withKey(record, path.split(PATH_SEPARATOR).at(-1));
   if (isObservation(value)) return 'observations';
   if (isWebAd(value)) {
     if ('ad_archive_id' in value) return 'web-graphql';
@@ -40,7 +48,7 @@ export const formatOfRecord = (value: JsonObject): FormatName | null => {
     return names.some((name) => name.includes('_')) ? 'web-2024' : 'actor-camel-case';
   }
   if ('isResultComplete' in value && 'inputUrl' in value) return 'actor-camel-case';
-  if (isArchiveAd(value)) return 'ads-archive-json';
+  if ('id' in value && hasArchiveMember(value)) return 'ads-archive-json';
   if (isTechnologies(value)) return 'technologies-json';
   return isShopProduct(value) ? 'storefront-json' : null;
 };
@@ -81,25 +89,21 @@ export const recordPaths = (value: unknown, isRecord: Test, path = '', depth = 0
   });
 };
 
-const FAMILY: { readonly [format: string]: string } = {
-  'web-2024': 'web',
-  'web-graphql': 'web',
-  'actor-camel-case': 'web',
-};
-const familyOf = (format: FormatName | null): string | null => format && (FAMILY[format] ?? format);
+const WEB_FORMATS: readonly (FormatName | null)[] = ['web-graphql', 'web-2024', 'actor-camel-case'];
 
-export const areUnlike = (one: FormatName, other: FormatName): boolean => familyOf(one) !== familyOf(other);
+export const areUnlike = (one: FormatName, other: FormatName): boolean =>
+  one !== other && !(WEB_FORMATS.includes(one) && WEB_FORMATS.includes(other));
 
-const NAMES: { readonly [format: string]: ReadonlySet<string> } = {
-  'storefront-json': new Set(['products']),
-  'technologies-json': new Set(),
-  observations: new Set(),
+/** Members that are entered before their object ends. */
+const memberNames = (format: FormatName): ReadonlySet<string> => {
+  if (format === 'storefront-json') return new Set(['products']);
+  return WEB_FORMATS.includes(format) || format === 'ads-archive-json' ? AD_MEMBERS : new Set();
 };
 
 export const placesOf = (format: FormatName): RecordPlaces => {
-  const isRecord: Test = (value) => {
-    const found = formatOfRecord(value);
+  const isRecord: Test = (value, path) => {
+    const found = formatOfRecord(value, path);
     return found !== null && !areUnlike(found, format);
   };
-  return { names: NAMES[format] ?? AD_MEMBERS, find: (value) => recordPaths(value, isRecord) };
+  return { names: memberNames(format), find: (value) => recordPaths(value, isRecord) };
 };

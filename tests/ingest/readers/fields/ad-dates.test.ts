@@ -59,6 +59,16 @@ test('dates in the future are unknown with a note, in every format', async () =>
   expect(api.notes).toEqual(['stop date in the future']);
 });
 
+test('a date with slashes or points after its year is read as ISO 8601', async () => {
+  await using folder = await ExportFolder.open();
+  const dates = ['2026/01/01', '2026.01.01', '2026/01/01 08:00:00', '2026/13/01', '2026/01-01'];
+  const rows = dates.map((day, at) => `${adId(at)},${day},Warm`);
+  const csv = `id,ad_delivery_start_time,ad_creative_body\n${rows.join('\n')}`;
+  const { ads, refused } = await reading(await folder.file('a.csv', csv));
+  expect(ads.map(({ started_on }) => started_on)).toEqual(['2026-01-01', '2026-01-01', '2026-01-01']);
+  expect(refused).toHaveLength(2);
+});
+
 describe('a mapping', () => {
   const FIELDS = {
     ad_id: ['id'],

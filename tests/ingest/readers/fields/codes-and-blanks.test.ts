@@ -55,6 +55,8 @@ describe('platforms and languages', () => {
     ['en_US|German', ['en', 'de']],
     ["['en', 'en_GB', None]", ['en']],
     ['{EN,NULL}', ['en']],
+    ['iw;in;ji_XX', ['he', 'id', 'yi']],
+    ['he;iw', ['he']],
     ['nan', null],
   ])('are read from %j: %j', async (languages, codes) => {
     expect((await readRows([{ languages }])).ads[0]?.languages).toEqual(codes);
