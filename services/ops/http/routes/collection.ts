@@ -5,6 +5,7 @@ import { planRecord, planSources } from '#application/collecting/plan-sources.ts
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { countTargets } from '#application/collecting/target-states.ts';
 import { countTasks } from '#application/collectors/collector-tasks.ts';
+import { readVerification } from '#application/invariants/verification-record.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { record } from '../reply.ts';
 
@@ -12,7 +13,7 @@ import { record } from '../reply.ts';
 const TARGETS_MAX = 200;
 const LATE_MAX = 20;
 
-/** Registers the read of the state of the collector and the media archive. */
+/** Registers the reads of the state of the collector, the media archive and the nightly check of figures. */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
   { pool, archiveCallsPerHour }: { readonly pool: Database; readonly archiveCallsPerHour: number },
@@ -52,5 +53,10 @@ export const registerCollectionRoutes = (
         targets,
       });
     },
+  });
+  app.route({
+    method: 'GET',
+    url: '/ops/figures',
+    handler: async (request) => record(request, await readVerification(pool)),
   });
 };

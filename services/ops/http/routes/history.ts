@@ -6,10 +6,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { MANIFEST_FILE } from '#contracts/audit/manifest.ts';
+import { listWorkspaces } from '#projections/workspaces/read.ts';
 import type { Log } from '#platform/logger.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { OPS_LONG_BUDGET_MS } from '../budgets.ts';
-import { page, PRIVATE_HEADERS } from '../reply.ts';
+import { checkChain } from '#services/ops/audit/chain-status.ts';
+import { page, PRIVATE_HEADERS, record } from '../reply.ts';
 import { createConcurrencyLimit } from '#platform/concurrency/queues.ts';
 import {
   type AuditDependencies,
@@ -19,7 +20,7 @@ import {
 } from '#services/ops/audit/history.ts';
 import { ExportQuery, filterOf, FollowQuery, HistoryQuery } from '#services/ops/audit/history-query.ts';
 import { streamTar } from '#services/ops/audit/tar-archive.ts';
-import { readQuery } from '#services/ops/validate-query.ts';
+import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
 type Workspace = { Params: { workspaceId: string } };
 export type HistoryDependencies = AuditDependencies & {
@@ -28,6 +29,8 @@ export type HistoryDependencies = AuditDependencies & {
   readonly requestBudgetMs: number;
 };
 
+/** Time limit of requests that read a whole history. */
+const LONG_BUDGET_MS = 600_000;
 /** Maximum concurrent followers. Each polls the table several times a second. */
 const FOLLOWERS_MAX = 50;
 /** Maximum concurrent exports. Each occupies the temporary folder until it is sent. */
@@ -64,7 +67,7 @@ const stream = async ({ request, reply, headers, source, signal, log }: Sent): P
   }
 };
 
-/** The export is an archive for `ops audit verify`. */
+/** Registers workspaces and their histories. The export is an archive for `ops audit verify`. */
 export const registerHistoryRoutes = (
   app: FastifyInstance,
   dependencies: HistoryDependencies,
@@ -105,7 +108,24 @@ export const registerHistoryRoutes = (
     });
   });
 
-  const isLong = { config: { budgetMs: OPS_LONG_BUDGET_MS } };
+  app.route({
+    method: 'GET',
+    url: '/ops/workspaces',
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await listWorkspaces(dependencies.db));
+    },
+  });
+
+  const isLong = { config: { budgetMs: LONG_BUDGET_MS } };
+  app.get<Workspace>('/ops/workspaces/:workspaceId/history/chain', isLong, async (request, reply) => {
+    readQuery(Nothing, request.query);
+    const disconnected = new AbortController();
+    reply.raw.once('close', () => disconnected.abort());
+    const signal = AbortSignal.any([ending, disconnected.signal]);
+    return record(request, await checkChain(dependencies.db, request.params.workspaceId, signal));
+  });
+
   app.get<Workspace>('/ops/workspaces/:workspaceId/history/export', isLong, async (request, reply) => {
     const { workspaceId } = request.params;
     const { format } = readQuery(ExportQuery, request.query);

@@ -15,6 +15,7 @@ import {
   skipParked,
   STREAM_MAX_LENGTH,
 } from '#services/ops/projections/parked.ts';
+import { listWaitingStreams, nextWaitingCursor, WaitingQuery } from '#services/ops/alerts/waiting-streams.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
 export type ParkedDependencies = { readonly pool: Database; readonly eventStore: EventStore };
@@ -28,6 +29,7 @@ const Page = z.strictObject({
   limit: ParkedPageLimit,
   cursor: ParkedCursor.optional(),
 });
+const WaitingPage = WaitingQuery.omit({ after: true }).extend({ cursor: WaitingQuery.shape.after });
 const Retry = z.strictObject({
   projection: Projection,
   streams: z.union(
@@ -37,7 +39,7 @@ const Retry = z.strictObject({
 });
 const Skip = z.strictObject({ projection: Projection, stream: Stream });
 
-/** Retry and skip reply 202: the projector that owns the projection carries them out. */
+/** Registers reads and commands of events that wait. Retry and skip reply 202: the projector that owns the projection carries them out. */
 export const registerParkedRoutes = (
   app: FastifyInstance,
   { pool, eventStore }: ParkedDependencies,
@@ -86,6 +88,16 @@ export const registerParkedRoutes = (
       await skipParked(pool, projection, stream);
       void reply.status(202);
       return record(request, { projection, stream, asked: 'skip' });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/ops/alerts/waiting',
+    handler: async (request) => {
+      const { limit, cursor } = readQuery(WaitingPage, request.query);
+      const streams = await listWaitingStreams(pool, { limit, after: cursor });
+      return page(request, streams, nextWaitingCursor(streams, limit));
     },
   });
 };

@@ -5,7 +5,6 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { page, record } from '../reply.ts';
-import { readLagSeries } from '#services/ops/metrics/lag-history.ts';
 import {
   cancelRebuild,
   pauseProjection,
@@ -14,7 +13,7 @@ import {
   resumeProjection,
 } from '#services/ops/projections/builds.ts';
 import { readDiff } from '#services/ops/projections/diff.ts';
-import { readStatus } from '#services/ops/projections/status.ts';
+import { readLagSeries, readStatus } from '#services/ops/projections/status.ts';
 import {
   cancelVerification,
   readVerification,
