@@ -60,7 +60,7 @@ describe('a copy has no holes', { timeout: LONG_MS }, () => {
       proxy.set('pass');
     };
     await copyLog(
-      serverSource(from, to),
+      serverSource(from),
       to,
       ({ copied }) => {
         if (copied < (resets[0] ?? Number.POSITIVE_INFINITY)) return;

@@ -40,7 +40,7 @@ test('a copy continues by itself when the target is killed and started again', {
   const restart = (): void => {
     if (restarts.length === 0) restarts.push(target.kill().then(startTarget));
   };
-  const copied = await copyLog(serverSource(from, to), to, restart, untilEnd());
+  const copied = await copyLog(serverSource(from), to, restart, untilEnd());
   expect(restarts).toHaveLength(1);
   await Promise.all(restarts);
   // Appends whose answer was lost are copied once and not counted.

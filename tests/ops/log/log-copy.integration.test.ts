@@ -63,7 +63,7 @@ describe('a copy of a log', { timeout: LONG_MS }, () => {
     const copied: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       const ending = new AbortController();
-      const copying = copyLog(serverSource(from, to), to, () => ending.abort(), ending.signal);
+      const copying = copyLog(serverSource(from), to, () => ending.abort(), ending.signal);
       await fill(growing, 5);
       copied.push(await copying);
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
-import { fileSource } from '#services/ops/log/file/file-source.ts';
+import { fileSource } from '#services/ops/log/transfer/log-source.ts';
 import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
 import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';
 import { copyLog } from '#services/ops/log/transfer/copy-log.ts';

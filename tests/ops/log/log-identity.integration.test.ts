@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
-import { fileSource } from '#services/ops/log/file/file-source.ts';
+import { fileSource } from '#services/ops/log/transfer/log-source.ts';
 import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';
 import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
 import { runs } from '#tests/property-seed.ts';

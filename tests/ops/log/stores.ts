@@ -73,7 +73,7 @@ export const fill = async (url: string, rounds: number, each: number | null = nu
 export const untilEnd = (): AbortSignal => new AbortController().signal;
 
 export const copy = (from: RawLog, to: RawLog): Promise<number> =>
-  copyLog(serverSource(from, to), to, () => undefined, untilEnd());
+  copyLog(serverSource(from), to, () => undefined, untilEnd());
 
 export const compare = (from: RawLog, to: RawLog) =>
   compareLogs(from.forwards(null), to.forwards(null), { isByStream: true });

@@ -1,23 +1,32 @@
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { printRecord } from '#platform/command-line.ts';
-import { fileSource } from '#services/ops/log/file/file-source.ts';
 import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
 import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';
-import { copyLog, type CopyProgress } from '#services/ops/log/transfer/copy-log.ts';
-import { serverSource } from '#services/ops/log/transfer/log-source.ts';
+import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
+import {
+  fileSource,
+  type LogSource,
+  serverSource,
+  shareOfLog,
+} from '#services/ops/log/transfer/log-source.ts';
 import { createReport, reportInterrupted, untilInterrupted } from './reports.ts';
 import { namedUrl, openSource, openTarget } from './servers.ts';
 
 export type From = { readonly from?: string };
 export type To = { readonly to: string };
 
-const onCopied = (what: string): ((progress: CopyProgress) => void) => {
+/** Copies a log into the event store at `to`, from where an earlier copy ended. */
+const copyInto = async (
+  command: Command,
+  what: 'copy' | 'import',
+  source: LogSource,
+  to: string,
+): Promise<void> => {
+  const target = await openTarget(to);
+  const signal = untilInterrupted();
   const report = createReport(what);
-  return ({ copied, share }) => report(copied, share);
-};
-
-const finish = (command: Command, what: 'copy' | 'import', events: number, signal: AbortSignal): void => {
+  const events = await copyLog(source, target, ({ copied, share }) => report(copied, share), signal);
   if (signal.aborted) reportInterrupted(what);
   printRecord(command, { [what === 'copy' ? 'copied' : 'imported']: events, complete: !signal.aborted });
 };
@@ -30,32 +39,20 @@ const copy = async ({ from, to }: From & To, command: Command): Promise<void> =>
       'The log would be copied onto itself: --to names the same event store.',
     );
   }
-  const log = await openSource(sourceUrl);
-  const target = await openTarget(targetUrl);
-  const signal = untilInterrupted();
-  const copied = await copyLog(serverSource(log, target), target, onCopied('copy'), signal);
-  finish(command, 'copy', copied, signal);
+  await copyInto(command, 'copy', serverSource(await openSource(sourceUrl)), targetUrl);
 };
 
 const importFile = async (file: string, { to }: To, command: Command): Promise<void> => {
-  const target = await openTarget(await namedUrl(to));
-  const signal = untilInterrupted();
   const checking = createReport('check');
   const source = fileSource(file, (events) => checking(events, null));
-  finish(command, 'import', await copyLog(source, target, onCopied('import'), signal), signal);
+  await copyInto(command, 'import', source, await namedUrl(to));
 };
 
 const exportFile = async (file: string, { from }: From, command: Command): Promise<void> => {
   const log = await openSource(await namedUrl(from));
   const signal = untilInterrupted();
   const report = createReport('export');
-  let end = 0n;
-  for await (const { position } of log.backwards(null)) {
-    end = position;
-    break;
-  }
-  const shareOf = (position: bigint): number | null =>
-    end === 0n ? null : Math.min(1, Number(position) / Number(end));
+  const shareOf = await shareOfLog(log);
   const written = await writeLogFile(file, log, {
     onWritten: ({ position }, events) => report(events, shareOf(position)),
     signal,
