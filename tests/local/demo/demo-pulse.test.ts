@@ -6,7 +6,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { adIdOf } from '#deploy/local/demo/generators/ad-content.ts';
-import { liveScanOf } from '#deploy/local/demo/generators/live-scan.ts';
+import { liveScanOf } from '#deploy/local/demo/generators/scans.ts';
 import {
   LAUNCH_ADS,
   LISTED_INACTIVE_PULSES,

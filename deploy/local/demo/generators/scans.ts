@@ -2,17 +2,23 @@ import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import {
   type AdLibraryScanChunk,
   type AdLibraryScanEnd,
+  type BrandedContent,
   CHUNK_ADS_MAX,
   type ObservedAd,
   type ScanCoverage,
 } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
+import type { PageClaim } from '#contracts/observations/social-page-link.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import { creatives } from './creative-files.ts';
-import { SIDE_OBSERVATIONS } from './side-observations.ts';
+import { operators } from './operators.ts';
+import { pages as landingPages } from './landing-pages.ts';
+import { sites } from './sites.ts';
+import { storefronts } from './storefronts.ts';
+import { traffic } from './traffic.ts';
 import { adIdOf, type Collector, contentOn, datedMedia } from './ad-content.ts';
 import { type Life, lifeOf, shownOn } from './ad-lifecycle.ts';
-import { claimOf, partnerOf } from './partners.ts';
+import { type Pulse, type PulseAd, pulseAdsAt } from '../world/pulse.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import { buildWorld, type CorpusSize, type DemoBrand, type DemoPage, type World } from '../world/world.ts';
 
@@ -25,6 +31,19 @@ const SKIPPED_SHARE = 0.01;
 /** Scans start at 02:00 UTC and spread over four hours, in the order of the brands. */
 const SCANS_FROM_MS = 2 * HOUR_MS;
 const SCANS_SPREAD_MS = 4 * HOUR_MS;
+
+/**
+ * Each generator depends only on the seed. Dated within the corpus and published once, before the scans. `firstDayMs`
+ * is midnight of its first day.
+ */
+const SIDE_OBSERVATIONS: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [
+  landingPages,
+  creatives,
+  traffic,
+  sites,
+  storefronts,
+  operators,
+];
 
 export type CorpusOptions = CorpusSize & {
   /** With a media server an archive observes the files, and the corpus has none. */
@@ -125,7 +144,7 @@ export function* scanOf(
 
 type ScanKey = Pick<AdLibraryScanEnd, 'scan_id' | 'brand_domain' | 'scanned_at'>;
 
-export function* chunksOf(
+function* chunksOf(
   key: ScanKey,
   ads: Iterable<ObservedAd>,
   coverage: ScanCoverage,
@@ -168,19 +187,19 @@ const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
   };
 };
 
-export const linkedPages = (world: World, brand: DemoBrand, day: number): readonly DemoPage[] =>
+const linkedPages = (world: World, brand: DemoBrand, day: number): readonly DemoPage[] =>
   brand.pages
     .map((index) => world.pageList[index] as DemoPage)
     .filter(
       ({ linkedFrom, linkedUntil }) => day >= linkedFrom && (linkedUntil === null || day < linkedUntil),
     );
 
-export const collectorOn = (brand: DemoBrand, day: number): Collector => {
+const collectorOn = (brand: DemoBrand, day: number): Collector => {
   if (brand.collector === 'api') return 'demo-api/1';
   return brand.collectorSwitch !== null && day >= brand.collectorSwitch ? 'demo-web/2' : 'demo-web/1';
 };
 
-export function* shownAds(
+function* shownAds(
   world: World,
   pages: readonly DemoPage[],
   day: number,
@@ -198,21 +217,28 @@ export function* shownAds(
   }
 }
 
-export type ScanView = {
+type ScanView = {
   readonly day: number;
   readonly dayMs: number;
   readonly collector: Collector;
   readonly blank: boolean;
 };
 
-export const observe = (
+type Dates = { readonly running: boolean; readonly started: string; readonly stopped: string };
+
+const observe = (
   world: World,
   page: DemoPage,
   life: Life,
   { day, dayMs, collector, blank }: ScanView,
+  dates?: Dates,
 ): ObservedAd => {
-  const running = shownOn(life, day) === 'running';
   const dateOf = (of: number): string => utcDateOfMs(dayMs + (of - day) * DAY_MS);
+  const { running, started, stopped } = dates ?? {
+    running: shownOn(life, day) === 'running',
+    started: dateOf(life.started),
+    stopped: dateOf(life.stopped),
+  };
   const content = contentOn(world, page, life, day, collector);
   const ad: ObservedAd = {
     ad_id: adIdOf(world.seed, life.ad),
@@ -220,12 +246,108 @@ export const observe = (
     page_name: page.name,
     // The API reports a stop date and no active flag.
     is_active: collector === 'demo-api/1' ? null : running,
-    started_on: dateOf(life.started),
-    stopped_on: running ? null : dateOf(life.stopped),
+    started_on: started,
+    stopped_on: running ? null : stopped,
     ...content,
     media: datedMedia(content.media, dayMs),
     ...partnerOf(world, page, life, collector),
   };
   if (!blank || !new Random(world.seed, FOR.blank, life.ad, day).chance(0.5)) return ad;
   return { ...ad, started_on: null, link_url: null, cta_type: null, cta_text: null, media: [] };
+};
+
+const CREATOR_NAMES_BRAND_SHARE = 0.5;
+const BRAND_NAMES_CREATOR_SHARE = 0.15;
+/** Share of creators with a claimed contract, which the API never serves. */
+const CONTRACT_CLAIMED_SHARE = 0.12;
+
+/** The brand in a creator's ad, or a creator in a brand's ad. */
+const partnerOf = (
+  world: World,
+  page: DemoPage,
+  life: Life,
+  collector: Collector,
+): Pick<ObservedAd, 'branded_content'> => {
+  if (collector === 'demo-api/1') return {};
+  const random = new Random(world.seed, FOR.partner, life.ad);
+  const pages = world.brandList[life.brand]?.pages.map((index) => world.pageList[index]) ?? [];
+  const [official] = pages;
+  const creators = pages.filter((other) => other?.role === 'CREATOR');
+  const partner = (): DemoPage | undefined => {
+    if (page.role === 'CREATOR') return random.chance(CREATOR_NAMES_BRAND_SHARE) ? official : undefined;
+    if (page.role !== 'OFFICIAL' || creators.length === 0) return undefined;
+    return random.chance(BRAND_NAMES_CREATOR_SHARE) ? random.pick(creators) : undefined;
+  };
+  const named = partner();
+  if (named === undefined) return {};
+  const branded_content: BrandedContent = { page_id: named.id, page_name: named.name };
+  return { branded_content };
+};
+
+const claimOf = (world: World, page: DemoPage): PageClaim => {
+  const random = new Random(world.seed, FOR.partner, page.index, 1);
+  return page.role === 'CREATOR' && random.chance(CONTRACT_CLAIMED_SHARE) ? 'AMBASSADOR' : page.role;
+};
+
+/**
+ * Ads of the corpus on that day and of the pulse. Depends on its arguments only, so a repeated scan has the same ids
+ * and content. `firstDayMs` is midnight (UTC).
+ */
+export function* liveScanOf(
+  world: World,
+  pulse: Pulse,
+  brand: DemoBrand,
+  firstDayMs: number,
+  timeMs: number,
+): Generator<AdLibraryScanChunk | AdLibraryScanEnd> {
+  const day = Math.floor((timeMs - firstDayMs) / DAY_MS);
+  const dayMs = firstDayMs + day * DAY_MS;
+  const pages = linkedPages(world, brand, day);
+  const collector = collectorOn(brand, day);
+  const view = { day, dayMs, collector, blank: false };
+  const scanned_at = new Date(timeMs).toISOString();
+  const key = {
+    // Named after the pulse too, because a scan of the same time has other ads with another pulse.
+    scan_id: scanIdOf(brand.domain, scanned_at, `demo live ${world.seed} ${pulse.everyMs} ${pulse.fromMs}`),
+    brand_domain: brand.domain,
+    scanned_at,
+  };
+  const ads = function* (): Generator<ObservedAd> {
+    for (const { page, life } of shownAds(world, pages, day, 1)) {
+      yield observe(world, page, life, view);
+    }
+    // The first page of a brand is its official one, which stays linked.
+    const [official] = pages;
+    if (official === undefined) return;
+    for (const ad of pulseAdsAt(pulse, timeMs)) {
+      if (ad.brand !== brand.index) continue;
+      const dates = {
+        running: timeMs < ad.endsMs,
+        started: utcDateOfMs(ad.startsMs),
+        stopped: utcDateOfMs(ad.endsMs),
+      };
+      yield observe(world, official, pulseLife(ad, firstDayMs, timeMs), view, dates);
+    }
+  };
+  yield* chunksOf(key, ads(), {
+    pages: pages.map(({ id, name }) => ({ page_id: id, page_name: name })),
+    countries: ['US'],
+    complete: true,
+    collector,
+  });
+}
+
+const pulseLife = (ad: PulseAd, firstDayMs: number, timeMs: number): Life => {
+  const dayOf = (ms: number): number => Math.floor((ms - firstDayMs) / DAY_MS);
+  return {
+    ad: ad.ad,
+    brand: ad.brand,
+    started: dayOf(ad.startsMs),
+    visibleFrom: dayOf(ad.startsMs),
+    stopped: dayOf(ad.endsMs),
+    flagged: true,
+    returns: null,
+    linkChanges: ad.linkChangesMs !== null && timeMs >= ad.linkChangesMs ? dayOf(timeMs) : null,
+    copyChanges: null,
+  };
 };

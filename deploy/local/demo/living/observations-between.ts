@@ -1,10 +1,9 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { observedAtOf, type Observation } from '#contracts/observations/index.ts';
-import { liveScanOf } from '../generators/live-scan.ts';
 import { sitesOn } from '../generators/sites.ts';
 import { storefrontsOn } from '../generators/storefronts.ts';
 import { trafficBetween } from '../generators/traffic.ts';
-import { isScanDay, linksOf, scanOf, scanTimeMs } from '../generators/scans.ts';
+import { isScanDay, linksOf, liveScanOf, scanOf, scanTimeMs } from '../generators/scans.ts';
 import type { DemoBrand } from '../world/world.ts';
 import type { LivingWorld } from './living-world.ts';
 
