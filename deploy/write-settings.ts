@@ -152,7 +152,7 @@ logged without user, password and any parameter that is not known to be harmless
 
 ${tableOf(PROCESSES)}
 
-The OpenTelemetry packages also read the other variables of their specification, such as \`OTEL_RESOURCE_ATTRIBUTES\`.
+The OpenTelemetry packages also read the other variables of their specification, such as \`OTEL_EXPORTER_OTLP_HEADERS\`.
 
 ## Limits without a setting
 

@@ -56,7 +56,7 @@ const start = async (
   const servers = await startServers(settings, folders, secrets, resources, progress, signal, stopTimeLeftMs);
   const wantsDemo = settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0;
   const requested = {
-    seed: settings.DEMO_SEED,
+    seed: 1,
     brands: settings.DEMO_BRANDS,
     ads: settings.DEMO_ADS,
     days: settings.DEMO_DAYS,

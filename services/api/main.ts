@@ -29,7 +29,7 @@ const CONTROL_CLIENTS = 2;
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, API_HOST, API_PORT } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, LISTEN_HOST, API_PORT } = settings;
   const { READ_ANSWER_MS: answerMs } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(answerMs));
   const controlPool = openPool(DATABASE_URL, CONTROL_CLIENTS, requestPoolSettings(answerMs));
@@ -66,10 +66,9 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await createAccessTables(pool);
   const group = await countingGroup(controlPool, 'callers');
   resources.use(await openProcessRow(controlPool, 'api'));
-  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
-  const hasVault = MEMBER_VAULT_KEY !== undefined;
-  const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
-  const secretVault = hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
+  const { MEMBER_VAULT_KEY: vaultKeys } = settings;
+  const memberVault = vaultKeys ? await openMemberVault(pool, ...vaultKeys) : null;
+  const secretVault = vaultKeys ? await openSecretVault(pool, ...vaultKeys) : null;
   const alertChannels = resources.use(
     openAlertChannels(
       { allowLoopback: settings.EGRESS_ALLOW_LOOPBACK, ownAddresses: settings.EGRESS_OWN_ADDRESSES },
@@ -87,7 +86,9 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
 
   const { BOT_KEY_FILE } = settings;
   const botKey = BOT_KEY_FILE === undefined ? null : await readBotKey(BOT_KEY_FILE, settings.API_BASE_URL);
-  const baseUrl = settings.API_BASE_URL ?? `http://${API_HOST}:${API_PORT}`;
+  const baseUrl = settings.API_BASE_URL ?? `http://${LISTEN_HOST}:${API_PORT}`;
+  const [cursorSecret, secondCursorSecret] = settings.CURSOR_SECRET;
+  const { API_REQUESTS_PER_MINUTE: requestsPerMinute } = settings;
   const app = buildApi({
     db,
     accessDb,
@@ -98,18 +99,14 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     projectionWait,
     nats,
     baseUrl,
-    cursorSecret: settings.CURSOR_SECRET,
-    ...(settings.API_REQUESTS_PER_MINUTE ? { requestsPerMinute: settings.API_REQUESTS_PER_MINUTE } : {}),
+    cursorSecret,
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute, refusedPerMinute: requestsPerMinute }),
     requestBudgetMs: settings.REQUEST_BUDGET_MS,
     readAnswerMs: answerMs,
     loopDelayMs: settings.LOOP_DELAY_MS,
-    refusedPerMinute: settings.API_REFUSED_PER_MINUTE,
-    ...(settings.API_TRUSTED_PROXIES ? { trustedProxies: settings.API_TRUSTED_PROXIES } : {}),
-    downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
-    secondSecrets: {
-      cursor: settings.CURSOR_SECRET_SECOND,
-      download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
-    },
+    ...(settings.TRUSTED_PROXIES ? { trustedProxies: settings.TRUSTED_PROXIES } : {}),
+    downloadSecret: cursorSecret,
+    secondSecrets: { cursor: secondCursorSecret, download: secondCursorSecret },
     objectStore,
     memberVault,
     secretVault,
@@ -120,7 +117,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     log,
   });
   resources.defer(() => app.close());
-  await app.listen({ host: API_HOST, port: API_PORT });
+  await app.listen({ host: LISTEN_HOST, port: API_PORT });
   operatorPort.started();
   log.info({ url: baseUrl }, 'listening');
 });

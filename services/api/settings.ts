@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
-import { REFUSED_PER_MINUTE } from '#application/access/request-counts.ts';
-import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import {
+  Changing,
+  LISTEN_HOST,
+  Port,
+  readDatabaseSettings,
+  secret,
+  serverSettings,
+  TRUSTED_PROXIES,
+} from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { readAnswerSettings } from '#platform/postgres/settings.ts';
@@ -30,45 +37,25 @@ export const ApiSettings = z.object({
     ),
   ...readDatabaseSettings,
   ...serviceSettings,
-  API_HOST: z.string().default('127.0.0.1').describe('Where the API listens.'),
+  LISTEN_HOST,
   API_PORT: Port.default(8080).describe('Port of the API.'),
   API_BASE_URL: z
     .url()
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe('Where clients reach the API, without a slash at its end; from host and port when not set.'),
-  API_TRUSTED_PROXIES: Addresses.optional().describe(
-    'Proxies in front of the API, addresses or ranges with commas between: their `x-forwarded-for` names the client. Without it, all clients behind a proxy share one limit of refused requests.',
-  ),
+  TRUSTED_PROXIES,
   API_REQUESTS_PER_MINUTE: z.coerce
     .number()
     .int()
     .min(1)
     .optional()
-    .describe('Requests per minute of every workspace, instead of those of its plan; for load tests.'),
-  API_REFUSED_PER_MINUTE: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(REFUSED_PER_MINUTE)
     .describe(
-      'Requests without a valid key per minute and client address (IPv6: per /64), over all API processes; further ones get 429 before their key is hashed. Keys that were valid within the hour are not held up.',
+      'Requests per minute of every workspace, instead of those of its plan, and of every address without a valid key; for load tests.',
     ),
   CURSOR_SECRET: secret(
-    z.string().min(SECRET_MIN_LENGTH),
-    'Secret that signs cursors; the same in every API process, at least 16 characters.',
-  ),
-  CURSOR_SECRET_SECOND: secret(
-    z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Second secret accepted for cursors, for rotation.',
-  ),
-  DOWNLOAD_SECRET: secret(
-    z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Secret that signs links to report files; `CURSOR_SECRET` when not set.',
-  ),
-  DOWNLOAD_SECRET_SECOND: secret(
-    z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Second secret accepted for links, for rotation; `CURSOR_SECRET_SECOND` when not set.',
+    Changing(z.string().min(SECRET_MIN_LENGTH)),
+    'Secret that signs cursors and links to report files; the same in every API and MCP process, at least 16 characters. Two with a comma between while it changes: the first signs, both are accepted.',
   ),
   ...objectStoreSettings,
   ...emailSettings,

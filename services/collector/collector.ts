@@ -44,7 +44,6 @@ export type CollectorOptions = {
   readonly botKey: BotKey | null;
   readonly sources: readonly string[];
   /** Format of `wappalyzer`; `null` uses the package's rules. */
-  readonly toolRulesFolder: string | null;
   /** `null` when the library API is not read. */
   readonly archive: ArchiveAccessOptions | null;
   readonly clock: Clock;
@@ -101,8 +100,7 @@ const runArchiveAsLeader = async (
 
 /** The tables must exist. */
 export const runCollector = async (options: CollectorOptions): Promise<void> => {
-  const { database, nats, egress, via, contact, botKey, clock, leaseClock, log, signal, toolRulesFolder } =
-    options;
+  const { database, nats, egress, via, contact, botKey, clock, leaseClock, log, signal } = options;
   const userAgent = `ad-intelligence/${packageJson.version} (+${contact})`;
   const client = createPoliteClient({
     egress,
@@ -115,7 +113,7 @@ export const runCollector = async (options: CollectorOptions): Promise<void> => 
     ...(via === null ? {} : { paceMs: 0 }),
   });
   const wishes = createWakeSignal();
-  await using detector = createToolDetector({ folder: toolRulesFolder, log });
+  await using detector = createToolDetector({ log });
   const readers = readersOf(options, detector);
   const owner = randomUUID();
   await Promise.all([

@@ -12,7 +12,7 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { runCollector } from './collector.ts';
 import { createCollectorTables } from './collector-tables.ts';
-import { CollectorSettings } from './settings.ts';
+import { ADS_ARCHIVE, CollectorSettings } from './settings.ts';
 
 const POOL_CLIENTS = 8;
 
@@ -22,7 +22,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
     throw new Error('COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true, because it sends requests to loopback.');
   }
-  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND, ADS_ARCHIVE_APP_SECRET } = settings;
+  const { MEMBER_VAULT_KEY, ADS_ARCHIVE_APP_SECRET } = settings;
   const readsArchive = COLLECT_SOURCES.includes('ads_archive');
   if (readsArchive && MEMBER_VAULT_KEY === undefined) {
     throw new Error('The source ads_archive needs MEMBER_VAULT_KEY, because its token is stored encrypted.');
@@ -41,7 +41,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   const vault =
     readsArchive && MEMBER_VAULT_KEY !== undefined
       ? await untilServerAnswers(log, signal, 'Postgres', () =>
-          openSecretVault(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND),
+          openSecretVault(database, ...MEMBER_VAULT_KEY),
         )
       : null;
   const collecting = runCollector({
@@ -55,15 +55,13 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
     contact: settings.COLLECT_CONTACT,
     botKey,
     sources: COLLECT_SOURCES,
-    toolRulesFolder: settings.TOOL_RULES_DIR ?? null,
     archive:
       vault === null
         ? null
         : {
             databaseUrl: DATABASE_URL,
             vault,
-            origin: settings.ADS_ARCHIVE_URL,
-            version: settings.ADS_ARCHIVE_VERSION,
+            ...ADS_ARCHIVE,
             appSecret: ADS_ARCHIVE_APP_SECRET ?? null,
             countries: settings.ADS_ARCHIVE_COUNTRIES,
             reached: settings.ADS_ARCHIVE_REACHED,

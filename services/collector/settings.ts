@@ -13,19 +13,13 @@ export const SOURCES = ['storefront', 'site', 'landing_pages', 'ads_archive'] as
 
 const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 
+/** The official library API. Its fields had other names before version 13. */
+export const ADS_ARCHIVE = { origin: 'https://graph.facebook.com', version: 'v24.0' } as const;
+
 const sharedSettings = {
   ...egressSettings,
   ...vaultSettings,
   COLLECT_VIA: CollectVia,
-  ADS_ARCHIVE_URL: z
-    .url({ protocol: /^https$/ })
-    .default('https://graph.facebook.com')
-    .describe('Origin of the official library API.'),
-  ADS_ARCHIVE_VERSION: z
-    .string()
-    .regex(/^v(1[3-9]|[2-9]\d|\d{3})\.\d$/, 'a version from v13.0 on; the fields had other names before')
-    .default('v24.0')
-    .describe('Version of the official library API.'),
   ADS_ARCHIVE_APP_ID: z
     .string()
     .regex(/^\d{5,20}$/, 'the digits of an app id')
@@ -60,12 +54,6 @@ export const CollectorSettings = z.object({
     .default(['storefront', 'site', 'landing_pages'])
     .describe(
       'Sources that are read, separated by commas: `storefront`, `site`, `landing_pages`, `ads_archive`.',
-    ),
-  TOOL_RULES_DIR: z
-    .string()
-    .optional()
-    .describe(
-      'Folder with rules for tools of sites, in the format of the package `wappalyzer`. Those of the package when absent.',
     ),
   ADS_ARCHIVE_COUNTRIES: z
     .string()

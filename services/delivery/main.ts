@@ -43,8 +43,8 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   const vaults = await untilServerAnswers(log, signal, 'Postgres', async () => {
     await createDeliveryTables(pool);
     return {
-      members: await openMemberVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
-      secrets: await openSecretVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
+      members: await openMemberVault(pool, ...MEMBER_VAULT_KEY),
+      secrets: await openSecretVault(pool, ...MEMBER_VAULT_KEY),
     };
   });
   // Does not block the start: without NATS, sweeps of the tables find due deliveries.

@@ -17,7 +17,7 @@ import { IntakeSettings } from './settings.ts';
 const POOL_CLIENTS = 4;
 
 await runProcess('intake', IntakeSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, NATS_URL, INTAKE_HOST, INTAKE_PORT } = settings;
+  const { DATABASE_URL, NATS_URL, LISTEN_HOST, INTAKE_PORT } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const database = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(REQUEST_ANSWER_MS));
   resources.defer(() => database.end());
@@ -34,12 +34,12 @@ await runProcess('intake', IntakeSettings, async ({ settings, resources, log, si
     nats,
     objectStore,
     countingGroup: group,
-    ...(settings.INTAKE_TRUSTED_PROXIES ? { trustedProxies: settings.INTAKE_TRUSTED_PROXIES } : {}),
+    ...(settings.TRUSTED_PROXIES ? { trustedProxies: settings.TRUSTED_PROXIES } : {}),
     clock: systemClock,
     log,
   });
   resources.defer(() => app.close());
-  await app.listen({ host: INTAKE_HOST, port: INTAKE_PORT });
+  await app.listen({ host: LISTEN_HOST, port: INTAKE_PORT });
   operatorPort.started();
-  log.info({ host: INTAKE_HOST, port: INTAKE_PORT }, 'listening');
+  log.info({ host: LISTEN_HOST, port: INTAKE_PORT }, 'listening');
 });

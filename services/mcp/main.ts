@@ -36,11 +36,15 @@ import { createProvider, resourceOf } from './sign-in/provider.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
 const POOL_CLIENTS = 10;
+/** Afterwards the connection of an app ends, and the member must sign in again. */
+const CONNECTION_DAYS = 180;
+/** A call may read several endpoints, so it has more time than another request. */
+const CALL_TIMES = 2;
 /** Without any of these tables some tool always fails, so the process is not ready. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, MCP_HOST, MCP_PORT } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, LISTEN_HOST, MCP_PORT } = settings;
   const { READ_ANSWER_MS: answerMs } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(answerMs));
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
@@ -70,8 +74,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   await createAuthorizationTables(pool);
   const group = await countingGroup(pool, 'callers');
   resources.use(await openProcessRow(pool, 'mcp'));
-  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
-  const hasVault = MEMBER_VAULT_KEY !== undefined;
+  const { MEMBER_VAULT_KEY: vaultKeys } = settings;
   const alertChannels = resources.use(
     openAlertChannels(
       { allowLoopback: settings.EGRESS_ALLOW_LOOPBACK, ownAddresses: settings.EGRESS_OWN_ADDRESSES },
@@ -88,6 +91,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   }
 
   const objectStore = await openObjectStore(settings);
+  const [cursorSecret, secondCursorSecret] = settings.CURSOR_SECRET;
   const dependencies = createOperationDependencies({
     db,
     standby,
@@ -96,15 +100,12 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     projectionWait,
     nats,
     baseUrl: settings.API_BASE_URL,
-    cursorSecret: settings.CURSOR_SECRET,
-    downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
-    secondSecrets: {
-      cursor: settings.CURSOR_SECRET_SECOND,
-      download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
-    },
+    cursorSecret,
+    downloadSecret: cursorSecret,
+    secondSecrets: { cursor: secondCursorSecret, download: secondCursorSecret },
     objectStore,
-    memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
-    secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
+    memberVault: vaultKeys ? await openMemberVault(pool, ...vaultKeys) : null,
+    secretVault: vaultKeys ? await openSecretVault(pool, ...vaultKeys) : null,
     alertChannels,
     countingGroup: group,
     clock: systemClock,
@@ -118,16 +119,16 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     pool,
     workspaceCommands: dependencies.workspaceCommands,
     clock: systemClock,
-    connectionDays: settings.MCP_CONNECTION_DAYS,
+    connectionDays: CONNECTION_DAYS,
   });
 
-  const baseUrl = settings.MCP_BASE_URL ?? `http://${MCP_HOST}:${MCP_PORT}`;
+  const baseUrl = settings.MCP_BASE_URL ?? `http://${LISTEN_HOST}:${MCP_PORT}`;
   const signIn = resources.use(
     await openMemberSignIn(
       {
         ...dependencies,
         baseUrl,
-        connectionDays: settings.MCP_CONNECTION_DAYS,
+        connectionDays: CONNECTION_DAYS,
         pool,
         connections,
       },
@@ -135,7 +136,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     ),
   );
   resources.use(startHousekeeping({ pool, connections, signIn, log }));
-  const hasDocuments = hasClientDocuments(settings.MCP_CLIENT_DOCUMENTS, baseUrl);
+  const hasDocuments = hasClientDocuments(baseUrl, settings.EGRESS_ALLOW_LOOPBACK);
   const egress = resources.use(
     openEgress({
       allowLoopback: settings.EGRESS_ALLOW_LOOPBACK,
@@ -147,10 +148,10 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     pool,
     connections,
     members: signIn.accounts,
-    keys: deriveKeys(settings.MCP_SECRET, settings.MCP_SECRET_SECOND),
+    keys: deriveKeys(...settings.MCP_SECRET),
     fetchForClient: hasDocuments ? createFetchForClient(egress) : null,
     hasRegistration: settings.MCP_DYNAMIC_REGISTRATION === 'on',
-    connectionDays: settings.MCP_CONNECTION_DAYS,
+    connectionDays: CONNECTION_DAYS,
     errorPage: requestFaultPage,
     log,
   });
@@ -164,9 +165,9 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       dependencies: { ...dependencies, thumbnails: createThumbnails(objectStore) },
     },
     {
-      trustedProxies: settings.MCP_TRUSTED_PROXIES ?? [],
+      trustedProxies: settings.TRUSTED_PROXIES ?? [],
       requestBudgetMs: settings.REQUEST_BUDGET_MS,
-      callBudgetMs: settings.MCP_CALL_BUDGET_MS,
+      callBudgetMs: CALL_TIMES * settings.REQUEST_BUDGET_MS,
       routes: [
         (one) => registerOauthRoutes(one, { provider, baseUrl, allowedOrigins }),
         (one) => registerMemberPages(one, signIn.pages(provider)),
@@ -174,7 +175,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     },
   );
   resources.defer(() => app.close());
-  await app.listen({ host: MCP_HOST, port: MCP_PORT });
+  await app.listen({ host: LISTEN_HOST, port: MCP_PORT });
   operatorPort.started();
   log.info({ url: `${baseUrl}/mcp` }, 'listening');
 });

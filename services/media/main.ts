@@ -47,7 +47,7 @@ await runProcess('media', MediaSettings, async ({ settings, resources, log, sign
       via: COLLECT_VIA ?? null,
       userAgent: `ad-intelligence/${packageJson.version}${contact}`,
     },
-    videoTools: openVideoTools(settings.FFMPEG_PATH ?? null),
+    videoTools: openVideoTools(),
     decoding: createSemaphore(DECODED_AT_ONCE),
     mode: MEDIA_ARCHIVE,
     quotaBytes: settings.MEDIA_QUOTA_BYTES,

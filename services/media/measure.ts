@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ImageFault } from '#application/media/image-decoder.ts';
 import { makeThumbnail } from '#application/media/thumbnails.ts';
@@ -70,9 +69,8 @@ type Probe = {
   readonly format?: { readonly duration?: unknown };
 };
 
-/** `null` searches `PATH`. Without a program, or when it fails, nothing is measured. */
-export const openVideoTools = (folder: string | null): VideoTools => {
-  const program = (name: string): string => (folder === null ? name : join(folder, name));
+/** Runs `ffprobe` and `ffmpeg` of `PATH`. Without a program, or when it fails, nothing is measured. */
+export const openVideoTools = (): VideoTools => {
   const options = (signal: AbortSignal) => ({
     timeout: PROGRAM_LIMIT_MS,
     killSignal: 'SIGKILL' as const,
@@ -84,7 +82,7 @@ export const openVideoTools = (folder: string | null): VideoTools => {
       const shown = ['-show_entries', 'stream=width,height:format=duration', '-select_streams', 'v:0'];
       try {
         const probe = ['-v', 'error', ...PROTOCOLS, ...shown, '-of', 'json', path];
-        const { stdout } = await run(program('ffprobe'), probe, options(signal));
+        const { stdout } = await run('ffprobe', probe, options(signal));
         const { streams, format } = JSON.parse(stdout) as Probe;
         return {
           width: pixels(streams?.[0]?.width),
@@ -99,7 +97,7 @@ export const openVideoTools = (folder: string | null): VideoTools => {
     extractStill: async (path, to, signal) => {
       try {
         const output = ['-frames:v', '1', '-f', 'image2', '-c:v', 'mjpeg', '-y', to];
-        await run(program('ffmpeg'), ['-v', 'error', ...PROTOCOLS, '-i', path, ...output], options(signal));
+        await run('ffmpeg', ['-v', 'error', ...PROTOCOLS, '-i', path, ...output], options(signal));
         return true;
       } catch {
         signal.throwIfAborted();

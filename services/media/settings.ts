@@ -37,12 +37,5 @@ export const MediaSettings = z
       .describe(
         'Days after the last scan that showed a file until it is removed; kept for ever when not set.',
       ),
-    FFMPEG_PATH: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        'Folder of `ffprobe` and `ffmpeg`, which measure videos; found on `PATH` when not set. Without them, size and duration of videos are not measured.',
-      ),
   })
   .omit({ EVENT_STORE_URL: true });

@@ -13,7 +13,7 @@ const POOL_CLIENTS = 4;
 
 /** Starts listening even when a server is unreachable: operators use this process to find out which one. */
 await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OPS_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, LISTEN_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(readDatabaseUrls(settings).primary));
@@ -30,9 +30,8 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
   // Rejects only when the process shuts down.
   if (NATS_URL !== undefined) connect(NATS_URL).catch(() => undefined);
   const memberVault =
-    MEMBER_VAULT_KEY === undefined
-      ? null
-      : createLazyMemberVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
+    MEMBER_VAULT_KEY === undefined ? null : createLazyMemberVault(pool, ...MEMBER_VAULT_KEY);
+  const [token, secondToken] = settings.OPS_TOKEN;
   const dependencies = {
     db,
     pool,
@@ -42,12 +41,12 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
     archiveCallsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
     memberVault,
     auditSigningKey: settings.AUDIT_SIGNING_KEY ?? null,
-    token: settings.OPS_TOKEN,
-    secondToken: settings.OPS_TOKEN_SECOND,
+    token,
+    secondToken,
     log,
   };
   const app = buildOps(dependencies);
   resources.defer(() => app.close());
-  await app.listen({ host: OPS_HOST, port: OPS_PORT });
-  log.info({ url: `http://${OPS_HOST}:${OPS_PORT}` }, 'listening');
+  await app.listen({ host: LISTEN_HOST, port: OPS_PORT });
+  log.info({ url: `http://${LISTEN_HOST}:${OPS_PORT}` }, 'listening');
 });

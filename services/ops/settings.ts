@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import {
+  Changing,
+  LISTEN_HOST,
+  Port,
+  readDatabaseSettings,
+  secret,
+  serverSettings,
+} from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { processSettings } from '#platform/process/run-process.ts';
 import { archivePaceSettings } from '#application/collecting/archive-pace-settings.ts';
@@ -14,12 +21,11 @@ export const OpsSettings = z.object({
   NATS_URL: serverSettings.NATS_URL.optional().meta(serverSettings.NATS_URL.meta() ?? {}),
   ...readDatabaseSettings,
   ...processSettings,
-  OPS_HOST: z.string().default('127.0.0.1').describe('Listen address of the operator HTTP server.'),
+  LISTEN_HOST,
   OPS_PORT: Port.default(8081).describe('Port of the operator HTTP server.'),
-  OPS_TOKEN: secret(z.string().min(TOKEN_MIN_LENGTH), 'Bearer token of operators, at least 16 characters.'),
-  OPS_TOKEN_SECOND: secret(
-    z.string().min(TOKEN_MIN_LENGTH).optional(),
-    'Second accepted token, for rotation.',
+  OPS_TOKEN: secret(
+    Changing(z.string().min(TOKEN_MIN_LENGTH)),
+    'Bearer token of operators, at least 16 characters. Two with a comma between while it changes.',
   ),
   ...archivePaceSettings,
   ...vaultSettings,

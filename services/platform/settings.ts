@@ -44,7 +44,7 @@ export const readSettings = <Shape extends z.ZodRawShape>(
       .filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = schema.safeParse(values);
-  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
   if (environment[ALLOW_PLAIN_TEXT] !== 'true') faults.push(...plainTextFaults(schema, values));
   if (parsed.success && faults.length === 0) return parsed.data;
   throw new SettingsError(faults);
@@ -55,6 +55,27 @@ export const Addresses = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
   .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])));
+
+/** One secret, or two while it changes: the first is used, both are accepted. */
+export type ChangingSecret = readonly [string, second?: string | undefined];
+
+/** `one`, or two of it with a comma between. */
+export const Changing = (one: z.ZodType<string>): z.ZodType<ChangingSecret, string> =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.tuple([one, one.optional()]) as unknown as z.ZodType<ChangingSecret, string[]>);
+
+/** Not that of the operator port, which has no authentication and stays on loopback by default. */
+export const LISTEN_HOST = z
+  .string()
+  .default('127.0.0.1')
+  .describe('Address that the HTTP server of the process listens on.');
+
+/** `x-forwarded-for` of these names the client. */
+export const TRUSTED_PROXIES = Addresses.optional().describe(
+  'Proxies in front of the process, addresses or ranges with commas between: their `x-forwarded-for` names the client. Without it, all clients behind a proxy share one limit of refused requests.',
+);
 
 /** `whole`: never shown. `credentials`: a URL is shown without them. Stored in the `meta` of the schema. */
 export type Secrecy = 'whole' | 'credentials';
@@ -116,7 +137,6 @@ export const showSettings = (
 export const inheritedEnvironment = (): Readonly<Record<string, string | undefined>> => ({ ...process.env });
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
-export const Seconds = z.coerce.number().positive();
 export const LogLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');

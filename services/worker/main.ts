@@ -19,9 +19,14 @@ import { scheduleVerification } from './nightly-verification.ts';
 import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;
+/** Cron expressions in UTC. */
+const REWRITE_CRON = '0 2 * * *';
+const VERIFY_CRON = '30 3 * * *';
+/** Renewed while an export runs. Another worker takes a report over when it expires. */
+const REPORT_LEASE_SECONDS = 15;
 
 await runProcess('worker', WorkerSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON, VERIFY_CRON } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
@@ -40,7 +45,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     objectStore: await openObjectStore(settings),
     signal,
     workerId: `worker_${randomUUID()}`,
-    leaseSeconds: settings.REPORT_LEASE_SECONDS,
+    leaseSeconds: REPORT_LEASE_SECONDS,
   });
   resources.defer(() => exporting);
   // Only scan requests need NATS, and they stay due, so a missing server does not block the start.

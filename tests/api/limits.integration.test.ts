@@ -27,7 +27,7 @@ beforeAll(async () => {
   await api.listen({ host: '127.0.0.1', port: 0 });
   service = await startService(
     stack.environment as unknown as ServiceServers,
-    { OPS_TOKEN_SECOND: SECOND_TOKEN },
+    { OPS_TOKEN: `${SERVICE_SECRETS.OPS_TOKEN},${SECOND_TOKEN}` },
     ['api', 'ops'],
   );
   await service.ready();

@@ -90,7 +90,6 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         contact: CONTACT,
         botKey: null,
         sources: options.sources ?? (options.archive ? ['storefront', 'ads_archive'] : ['storefront']),
-        toolRulesFolder: null,
         archive: options.archive ?? null,
         clock,
         leaseClock: clock,

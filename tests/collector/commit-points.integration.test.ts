@@ -38,7 +38,7 @@ let detector: ToolDetector;
 beforeAll(async () => {
   stack = resources.use(await openCollectorStack());
   egress = resources.use(openEgress({ allowLoopback: true }));
-  detector = resources.use(createToolDetector({ folder: null, log: silentLog() }));
+  detector = resources.use(createToolDetector({ log: silentLog() }));
   await inTransaction(stack.database, (client) => createTables(client, pages, 'pages'));
 });
 afterAll(() => resources.disposeAsync());

@@ -193,12 +193,15 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
 
   const prepareEnvironment = async (ready: LocalStack): Promise<void> => {
     const bridge = resources.use(await openCommandBridge(resources.use(openHostedCommands({ cwd: work }))));
-    const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as { ops_token: string };
+    const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
+      ops_token: string;
+      member_vault_key: string;
+    };
     environment = {
       ...inheritedEnvironment(),
       PATH: `${dirname(process.execPath)}:${inheritedEnvironment()['PATH'] ?? ''}`,
       DATA_DIR: folder,
-      MEMBER_VAULT_KEY_SECOND: SECOND_VAULT_KEY,
+      MEMBER_VAULT_KEY: `${secrets.member_vault_key},${SECOND_VAULT_KEY}`,
       COMMAND_BRIDGE_PORT: String(bridge.port),
       COLLECT_VIA: played.origin,
       EGRESS_ALLOW_LOOPBACK: 'true',

@@ -75,7 +75,6 @@ beforeAll(async () => {
     NATS_URL: nats.url,
     API_PORT: String(port),
     API_REQUESTS_PER_MINUTE: '100000',
-    API_REFUSED_PER_MINUTE: '100000',
     CURSOR_SECRET: 'a secret for tests only',
     ...(isLong ? AS_IN_PRODUCTION : TWICE_THE_TIME),
   });

@@ -86,14 +86,14 @@ test('an id says how its app is known', () => {
   ]);
 });
 
-test('documents are announced where the service is public and https, or where the operator says so', () => {
+test('documents are announced where the service is public and https, or on loopback where egress may go there', () => {
   const cases: readonly [Parameters<typeof hasClientDocuments>, boolean][] = [
-    [['auto', 'https://mcp.ads.example'], true],
-    [['auto', 'http://mcp.ads.example'], false],
-    [['auto', 'https://127.0.0.1:8082'], false],
-    [['auto', 'http://127.0.0.1:8082'], false],
-    [['on', 'http://127.0.0.1:8082'], true],
-    [['off', 'https://mcp.ads.example'], false],
+    [['https://mcp.ads.example', false], true],
+    [['http://mcp.ads.example', false], false],
+    [['https://127.0.0.1:8082', false], false],
+    [['http://127.0.0.1:8082', false], false],
+    [['http://127.0.0.1:8082', true], true],
+    [['http://mcp.ads.example', true], false],
   ];
   for (const [given, expected] of cases) expect(hasClientDocuments(...given), String(given)).toBe(expected);
 });

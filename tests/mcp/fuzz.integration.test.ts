@@ -32,7 +32,7 @@ beforeAll(async () => {
     ...stack.environment,
     MCP_PORT: String(port),
     MCP_SECRET: 'a secret of 32 characters for tests',
-    MCP_TRUSTED_PROXIES: '127.0.0.1',
+    TRUSTED_PROXIES: '127.0.0.1',
     CURSOR_SECRET: 'a secret for tests only',
     MEMBER_VAULT_KEY: VAULT_KEY,
   });

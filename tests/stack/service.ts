@@ -15,7 +15,6 @@ export const PROCESS_NAMES = Object.keys(READY_MESSAGES) as readonly ProcessName
 
 export const SERVICE_SECRETS = {
   CURSOR_SECRET: 'a cursor secret of tests only',
-  DOWNLOAD_SECRET: 'a download secret of tests only',
   OPS_TOKEN: 'an operator token of tests only',
   MEMBER_VAULT_KEY: Buffer.alloc(32, 9).toString('base64'),
   AUDIT_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64'),

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { LogLevel, Port, readSettings, secret, serverUrl, showSettings } from '#platform/settings.ts';
-import { isLoopback } from '#platform/plain-text-hosts.ts';
 import { createLog, type Log } from '#platform/logger.ts';
 import { preparePrivateFolder, readOrCreatePassword } from '../os/private-files.ts';
 import type { Credentials } from './calls/authenticate.ts';
@@ -11,28 +10,18 @@ export { startEventStore } from './start.ts';
 
 /** The process exits after this limit, which is safe: acknowledged events are on disk. */
 const STOP_LIMIT_MS = 10_000;
+/** The server is for development, on this machine only. */
+const HOST = '127.0.0.1';
+/** User name that clients send. */
+const USER = 'service';
 
 export const EventStoreSettings = z.object({
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the server; 0 selects any free port.'),
-  EVENT_STORE_HOST: z
-    .string()
-    .min(1)
-    .refine(isLoopback, 'an address of this machine only: this server is for development')
-    .default('127.0.0.1')
-    .describe('Loopback address of the server. It is for this machine only.'),
-  EVENT_STORE_LOCK_WAIT_MS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(600_000)
-    .default(15_000)
-    .describe('Maximum wait in ms for another process to release the database.'),
   EVENT_STORE_DATABASE_URL: serverUrl(
     'postgres',
     z.url({ protocol: /^postgres(ql)?$/ }),
     'PostgreSQL database of the log, used by nothing else.',
   ),
-  EVENT_STORE_USER: z.string().min(1).default('service').describe('User name that clients send.'),
   EVENT_STORE_PASSWORD: secret(
     z.string().min(16).optional(),
     'Password that clients send, at least 16 characters. Without it and without a file, every program on this machine may connect.',
@@ -49,7 +38,8 @@ type Settings = z.infer<typeof EventStoreSettings>;
 
 /** `null` accepts every client. The first start with a password file makes the password. */
 async function credentialsOf(settings: Settings, log: Log): Promise<Credentials | null> {
-  const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
+  const { EVENT_STORE_PASSWORD: password } = settings;
+  const user = USER;
   if (password !== undefined) return { user, password };
   if (settings.EVENT_STORE_PASSWORD_FILE === undefined) {
     log.warn('every program on this machine may connect: set EVENT_STORE_PASSWORD_FILE');
@@ -77,9 +67,8 @@ async function main(): Promise<void> {
     const store = await startEventStore({
       ...(credentials === null ? {} : { credentials }),
       databaseUrl: settings.EVENT_STORE_DATABASE_URL,
-      host: settings.EVENT_STORE_HOST,
+      host: HOST,
       port: settings.EVENT_STORE_PORT,
-      lockWaitMs: settings.EVENT_STORE_LOCK_WAIT_MS,
       log,
     });
     const stop = (signal: string) => {

@@ -37,7 +37,7 @@ export const findNatsServer = async (named: string | undefined, cache: string): 
 
 const howToInstall = (): string => {
   const command = platform() === 'darwin' ? 'brew install nats-server' : 'sudo apt-get install nats-server';
-  return `Install it with "${command}", or set NATS_SERVER_BIN to the path of one.`;
+  return `Install it with "${command}", or put one on PATH.`;
 };
 
 const candidatesOnPath = (): string[] => {

@@ -83,7 +83,6 @@ const startLocalNats = (settings: LocalSettings, folders: Folders) =>
     folder: folders.nats,
     port: settings.NATS_PORT,
     cache: join(CACHE, 'nats'),
-    ...(settings.NATS_SERVER_BIN === undefined ? {} : { binary: settings.NATS_SERVER_BIN }),
   });
 
 type EventStoreOptions = {
@@ -101,10 +100,8 @@ const startLocalEventStore = async (
 ): Promise<number> => {
   const port = await choosePort(settings.EVENT_STORE_PORT);
   const environment = {
-    EVENT_STORE_HOST: '127.0.0.1',
     EVENT_STORE_PORT: String(port),
     EVENT_STORE_DATABASE_URL: databaseUrl,
-    EVENT_STORE_USER,
     EVENT_STORE_PASSWORD: password,
     LOG_LEVEL: settings.LOG_LEVEL,
   };

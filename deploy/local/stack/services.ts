@@ -48,7 +48,6 @@ export const startServices = async (
     entry: 'services/api/main.ts',
     environment: {
       ...environmentOf(settings, servers),
-      API_HOST: '127.0.0.1',
       API_PORT: String(apiPort),
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
@@ -62,7 +61,6 @@ export const startServices = async (
     entry: 'services/mcp/main.ts',
     environment: {
       ...environmentOf(settings, servers),
-      MCP_HOST: '127.0.0.1',
       MCP_PORT: String(mcpPort),
       MCP_BASE_URL: mcpUrl,
       MCP_SECRET: secrets.mcp_secret,
@@ -79,7 +77,6 @@ export const startServices = async (
     environment: {
       ...environmentOf(settings, servers),
       ...operatorEnvironment(secrets),
-      OPS_HOST: '127.0.0.1',
       OPS_PORT: String(opsPort),
       OPS_TOKEN: secrets.ops_token,
     },
@@ -109,7 +106,6 @@ export const startServices = async (
     ...plain('intake'),
     environment: {
       ...environmentOf(settings, servers),
-      INTAKE_HOST: '127.0.0.1',
       INTAKE_PORT: String(intakePort),
       OBJECT_STORE_DIR: folders.objects,
     },

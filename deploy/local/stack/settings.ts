@@ -59,10 +59,6 @@ export const LocalSettings = z.object({
     z.string().optional(),
     'A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.',
   ),
-  NATS_SERVER_BIN: z
-    .string()
-    .optional()
-    .describe('Path of the nats-server to run. Without it, one is searched for or downloaded.'),
   DEMO_BRANDS: Whole(DEMO_BRANDS_MAX)
     .default(DEMO_BRANDS_DEFAULT)
     .describe('Brands of the synthetic demo corpus.'),
@@ -76,9 +72,6 @@ export const LocalSettings = z.object({
     .max(3_650)
     .default(60)
     .describe('Days of scans of the demo corpus.'),
-  DEMO_SEED: Whole(2 ** 31 - 1)
-    .default(1)
-    .describe('Seed of the demo corpus; another seed gives another corpus.'),
   DEMO_PULSE_SECONDS: Whole(DEMO_PULSE_SECONDS_MAX)
     .default(180)
     .describe('Seconds between two starts of ads in the running demo, at brands it tracks; 0 stands still.'),

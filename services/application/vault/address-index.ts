@@ -26,7 +26,7 @@ const openKey = (masters: readonly Buffer[], wrapped: Buffer): Buffer => {
     return decryptWithAny(masters, INDEX_KEY_CONTEXT, wrapped);
   } catch (cause) {
     const text =
-      'MEMBER_VAULT_KEY is not the key that wrapped the address index. Set that key, as MEMBER_VAULT_KEY_SECOND while keys change.';
+      'MEMBER_VAULT_KEY is not the key that wrapped the address index. Set that key, after a comma while keys change.';
     throw Object.assign(new Refusal('invalid_input', text), { cause });
   }
 };

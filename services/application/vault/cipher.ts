@@ -2,7 +2,7 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { secret } from '#platform/settings.ts';
+import { Changing, secret } from '#platform/settings.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 
@@ -17,22 +17,13 @@ const VaultKey = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, 'base64 of 32 random bytes');
 
+const VAULT_KEY =
+  'Seals names and addresses of members, and secrets of webhooks and chats: base64 of 32 random bytes. Two with a comma between while it changes: the first seals, both open, and `npm run ops -- vault rewrap` seals all with the first.';
+
 /** For processes that can run without the vaults. */
-export const vaultSettings = {
-  MEMBER_VAULT_KEY: secret(
-    VaultKey.optional(),
-    'Seals names and addresses of members, and secrets of webhooks and chats: base64 of 32 random bytes.',
-  ),
-  MEMBER_VAULT_KEY_SECOND: secret(
-    VaultKey.optional(),
-    'Opens what another key has sealed, while keys change; `npm run ops -- vault rewrap` seals it anew.',
-  ),
-} as const;
+export const vaultSettings = { MEMBER_VAULT_KEY: secret(Changing(VaultKey).optional(), VAULT_KEY) } as const;
 /** The master key is mandatory. */
-export const requiredVaultSettings = {
-  ...vaultSettings,
-  MEMBER_VAULT_KEY: secret(VaultKey, vaultSettings.MEMBER_VAULT_KEY.description ?? ''),
-} as const;
+export const requiredVaultSettings = { MEMBER_VAULT_KEY: secret(Changing(VaultKey), VAULT_KEY) } as const;
 
 /**
  * AES-256-GCM; the result is nonce, ciphertext and tag. `context` is the additional authenticated data (AAD): `decrypt`
@@ -94,7 +85,7 @@ export const createKeyCheck = (
     if (isProven || sealed.length === 0) return;
     throw new Refusal(
       'invalid_input',
-      'MEMBER_VAULT_KEY differs from the key that encrypted the stored data, so nothing was encrypted. Set the stored key, during a rotation as MEMBER_VAULT_KEY_SECOND.',
+      'MEMBER_VAULT_KEY differs from the key that encrypted the stored data, so nothing was encrypted. Set the stored key, during a rotation after a comma.',
     );
   };
 };

@@ -48,7 +48,7 @@ export const createMemberVaultTables = (pool: Database): Promise<void> => create
 export const memberKeyContext = (workspaceId: string, memberId: string): string =>
   `${workspaceId}/${memberId}`;
 
-/** Creates its tables. `masterKey`: MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only decrypts. */
+/** Creates its tables. `masterKey` and `secondKey` are those of MEMBER_VAULT_KEY; the second only decrypts. */
 export const openMemberVault = async (
   pool: Database,
   masterKey: string,

@@ -67,7 +67,7 @@ const OLDEST_AND_NEWEST = `
 /** Additional authenticated data (AAD) of the encrypted secret. */
 export const secretContext = (...key: readonly string[]): string => `secret/${key.join('/')}`;
 
-/** Creates its tables. `masterKey`: MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only decrypts. */
+/** Creates its tables. `masterKey` and `secondKey` are those of MEMBER_VAULT_KEY; the second only decrypts. */
 export const openSecretVault = async (
   pool: Database,
   masterKey: string,

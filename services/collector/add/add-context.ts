@@ -25,7 +25,7 @@ import { readersOf } from '../collector.ts';
 import { createCollectorTables } from '../collector-tables.ts';
 import { createHostStore } from '../schedule/host-store.ts';
 import type { TargetRunner } from '../schedule/run-targets.ts';
-import { CollectorSettings } from '../settings.ts';
+import { ADS_ARCHIVE, CollectorSettings } from '../settings.ts';
 import { createToolDetector } from '../site/tools/tool-detector.ts';
 import { NO_CALLS, NO_TOKEN } from './sentences.ts';
 
@@ -101,7 +101,7 @@ export const withAddContext = async <T>(
     // The simulated world needs no pace.
     ...(via === null ? {} : { paceMs: 0 }),
   });
-  const detector = resources.use(createToolDetector({ folder: settings.TOOL_RULES_DIR ?? null, log }));
+  const detector = resources.use(createToolDetector({ log }));
   const sources = settings.COLLECT_SOURCES;
   const hasToken = async (): Promise<boolean> =>
     MEMBER_VAULT_KEY !== undefined && (await readAccountNames(database)).length > 0;
@@ -113,15 +113,14 @@ export const withAddContext = async <T>(
     if (!first || MEMBER_VAULT_KEY === undefined) return NO_TOKEN;
     const stored = accounts.find((account) => account && mayCall(account.state.access, now.getTime()));
     if (!stored) return NO_CALLS(first.state.access);
-    const vault = await openSecretVault(database, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
+    const vault = await openSecretVault(database, ...MEMBER_VAULT_KEY);
     const token = await readToken(vault, stored);
     if (token === null) return NO_TOKEN;
     return createPacedAccount({
       client: createArchiveClient({
         egress,
         via,
-        origin: settings.ADS_ARCHIVE_URL,
-        version: settings.ADS_ARCHIVE_VERSION,
+        ...ADS_ARCHIVE,
         userAgent,
         token,
         appSecret: await readAppSecret(vault, stored, settings.ADS_ARCHIVE_APP_SECRET ?? null),

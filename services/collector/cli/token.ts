@@ -19,7 +19,7 @@ import {
 } from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
 import { exchangeToken } from '../ads-archive/exchange-token.ts';
-import { TokenSettings } from '../settings.ts';
+import { ADS_ARCHIVE, TokenSettings } from '../settings.ts';
 import { withDatabase } from './with-database.ts';
 
 /** Page of the platform itself, for the test call of a new token. */
@@ -55,20 +55,15 @@ const withAccess = (run: (access: Access) => Promise<void>): Promise<void> =>
       allowLoopback: EGRESS_ALLOW_LOOPBACK,
       ownAddresses: EGRESS_OWN_ADDRESSES,
     });
-    const vault = await openSecretVault(database, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
+    const vault = await openSecretVault(database, ...MEMBER_VAULT_KEY);
     await run({ database, vault, settings, route: { egress, via: COLLECT_VIA ?? null } });
   });
 
 /** Throws `Refusal('invalid_input')` when the platform rejects the token. */
-const tryToken = async (
-  { route, settings }: Access,
-  token: string,
-  appSecret: string | null,
-): Promise<void> => {
+const tryToken = async ({ route }: Access, token: string, appSecret: string | null): Promise<void> => {
   const client = createArchiveClient({
     ...route,
-    origin: settings.ADS_ARCHIVE_URL,
-    version: settings.ADS_ARCHIVE_VERSION,
+    ...ADS_ARCHIVE,
     userAgent: USER_AGENT,
     token,
     appSecret,
@@ -186,8 +181,7 @@ const exchangeStored = async (access: Access, name: string, command: Command): P
       `An exchange needs the secret of the app of ${name}. Pipe token and secret into: collect token set --account ${name}`,
     );
   }
-  const { ADS_ARCHIVE_URL: origin, ADS_ARCHIVE_VERSION: version } = settings;
-  const options = { ...route, origin, version, userAgent: USER_AGENT, appId, appSecret };
+  const options = { ...route, ...ADS_ARCHIVE, userAgent: USER_AGENT, appId, appSecret };
   const exchanged = await exchangeToken(options, token, new AbortController().signal);
   await tryToken(access, exchanged.token, appSecret);
   const now = new Date();

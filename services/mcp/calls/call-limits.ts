@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { PLANS } from '#contracts/values/access.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance, RequestCounts } from '#application/access/request-counts.ts';
@@ -8,22 +7,6 @@ import { CallTimeout } from './failure.ts';
 export const CALLS_AT_ONCE_MAX = 8;
 /** Time from the arrival of a request to its reply; a call may read several endpoints. */
 export const CALL_BUDGET_MS = 20_000;
-const SHORTEST_MS = 1_000;
-/** Less than the time after which the server ends a request (`app.ts`). */
-const LONGEST_MS = 25_000;
-
-export const callBudgetSettings = {
-  MCP_CALL_BUDGET_MS: z.coerce
-    .number()
-    .int()
-    .min(SHORTEST_MS)
-    .max(LONGEST_MS)
-    .default(CALL_BUDGET_MS)
-    .describe(
-      'Milliseconds of a call of an assistant in all: each of its waits gets the lesser of its own limit and what is left. `REQUEST_BUDGET_MS` is for the other requests.',
-    ),
-};
-
 /** Counts against the member in the workspace over all connections. Counts nothing when not everything fits. */
 export const takeRequests = (
   { workspaceId, memberId, plan }: Caller,

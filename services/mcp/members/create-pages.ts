@@ -14,6 +14,7 @@ import { type EmailSettings, openEmailChannel } from '#platform/channels/email.t
 import type { Clock } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import type { ChangingSecret } from '#platform/settings.ts';
 import type { Connections } from '../sign-in/connections.ts';
 import { type Accounts, resourceOf } from '../sign-in/provider.ts';
 import { createAppRequests } from './app-requests.ts';
@@ -27,8 +28,7 @@ export type SignInSettings = EmailSettings & {
   readonly UPSTREAM_ISSUER?: string | undefined;
   readonly UPSTREAM_CLIENT_ID?: string | undefined;
   readonly UPSTREAM_CLIENT_SECRET?: string | undefined;
-  readonly MEMBER_VAULT_KEY?: string | undefined;
-  readonly MEMBER_VAULT_KEY_SECOND?: string | undefined;
+  readonly MEMBER_VAULT_KEY?: ChangingSecret | undefined;
 };
 
 export type SignInDependencies = {
@@ -60,9 +60,9 @@ export const openMemberSignIn = async (
     UPSTREAM_CLIENT_ID: clientId,
     UPSTREAM_CLIENT_SECRET: clientSecret,
   } = settings;
-  const { MEMBER_VAULT_KEY: vaultKey, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
+  const { MEMBER_VAULT_KEY: vaultKeys } = settings;
   await createBrowserSignInTables(pool);
-  const index = vaultKey === undefined ? null : await openAddressIndex(pool, vaultKey, secondKey);
+  const index = vaultKeys === undefined ? null : await openAddressIndex(pool, ...vaultKeys);
   if (settings.SIGN_IN === 'upstream' && issuer === undefined) {
     throw new Error('SIGN_IN=upstream needs UPSTREAM_ISSUER. Set it, or leave SIGN_IN out.');
   }

@@ -58,15 +58,14 @@ export const withOpsDependencies = async <T>(
   const eventStore = withSnapshots(opened, openSnapshotTable(pool), log);
   const projectionWait = resources.use(openProjectionWait(settings.DATABASE_URL, pool, log));
   await createAccessTables(pool);
-  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey, AUDIT_SIGNING_KEY } = settings;
+  const { MEMBER_VAULT_KEY, AUDIT_SIGNING_KEY } = settings;
   return await run({
     eventStore,
     pool,
     db,
     workspaceCommands: createWorkspaceCommands({ eventStore, pool, projectionWait }),
     actor: { kind: 'service', id: 'ops' },
-    memberVault:
-      MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),
+    memberVault: MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, ...MEMBER_VAULT_KEY),
     auditSigningKey: AUDIT_SIGNING_KEY ?? null,
     mcpBaseUrl: settings.MCP_BASE_URL,
   });

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
-import { secret } from '../settings.ts';
 
 /**
  * Off without an endpoint: OpenTelemetry is then not loaded and each function is one comparison. The context travels as
@@ -11,10 +10,6 @@ export const tracingSettings = {
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('OTLP/HTTP endpoint for spans, without `/v1/traces`; no tracing when not set.'),
-  OTEL_EXPORTER_OTLP_HEADERS: secret(
-    z.string().optional(),
-    'Headers of the span exporter, comma-separated `name=value`.',
-  ),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)

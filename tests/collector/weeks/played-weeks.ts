@@ -166,7 +166,6 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
       via: world.origin,
       contact: CONTACT,
       sources: [source],
-      toolRulesFolder: null,
       archive:
         source === 'storefront'
           ? null

@@ -46,7 +46,6 @@ const SCOPES = ['brands:read', 'ads:read', 'creatives:read', 'notes:write'] as c
 const APP = { id: 'app', name: 'App', identified_by: 'registration', redirect_host: 'app.example' } as const;
 const TOKEN_SECONDS = 3_600;
 /** The shortest lease, so that a report of a lost worker is soon tried again. */
-const REPORT_LEASE_SECONDS = 5;
 const OUTPUT_SHOWN = 4_000;
 
 export type ProxiedService = AsyncDisposable & {
@@ -135,10 +134,9 @@ export const openProxiedService = async (): Promise<ProxiedService> => {
     COLLECT_VIA: played.origin,
     COLLECT_CONTACT: 'https://operator.example',
     COLLECT_SOURCES: 'storefront',
-    REPORT_LEASE_SECONDS: String(REPORT_LEASE_SECONDS),
     INTAKE_PORT: String(intakePort),
     MCP_PORT: String(mcpPort),
-    MCP_TRUSTED_PROXIES: '127.0.0.1',
+    TRUSTED_PROXIES: '127.0.0.1',
     MCP_SECRET: 'a secret of 32 characters for tests',
   };
   const processes = new Map<string, ServiceProcess>();

@@ -45,7 +45,6 @@ describe.skipIf(CHROMIUM === null)('an app with the official client', () => {
     site.behave(DOCUMENT, answers(200, { 'content-type': 'application/json' }, JSON.stringify(document)));
     walk = resources.use(
       await openWalk({
-        MCP_CLIENT_DOCUMENTS: 'on',
         EGRESS_ALLOW_LOOPBACK: 'true',
         NODE_EXTRA_CA_CERTS: certificate,
       }),

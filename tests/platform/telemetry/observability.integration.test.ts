@@ -114,7 +114,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'trace',
       MAIL_DIR: mailFolder,
       SMTP_URL: '',
-      MEMBER_VAULT_KEY_SECOND: Buffer.alloc(32, 3).toString('base64'),
+      MEMBER_VAULT_KEY: [SERVICE_SECRETS.MEMBER_VAULT_KEY, Buffer.alloc(32, 3).toString('base64')].join(),
     }),
   );
   await service.ready();

@@ -21,7 +21,8 @@ export type ToolDetector = AsyncDisposable & {
 };
 
 export type ToolDetectorOptions = {
-  readonly folder: string | null;
+  /** Rules in the format of the package `wappalyzer`, whose own are the default. */
+  readonly folder?: string | null;
   readonly log: Log;
   readonly pageTimeMs?: number;
 };
@@ -54,7 +55,7 @@ const nextMessage = <T>(
 
 /** Runs the rules in a worker thread. Ends the thread on timeout; the next page starts a new one. */
 export const createToolDetector = ({
-  folder,
+  folder = null,
   log,
   pageTimeMs = DETECT_TIMEOUT_MS,
 }: ToolDetectorOptions): ToolDetector => {

@@ -50,16 +50,17 @@ export const registerSecurityCommands = (program: Command): void => {
   const vault = program.command('vault').description('manage encrypted data (names, addresses, secrets)');
   vault
     .command('rewrap')
-    .description('re-encrypt with MEMBER_VAULT_KEY all data still encrypted with MEMBER_VAULT_KEY_SECOND')
+    .description('re-encrypt with the first key of MEMBER_VAULT_KEY all data still encrypted with its second')
     .action(async (_options: object, command: Command) => {
-      const done = await onDatabase((database, { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND }) => {
-        if (MEMBER_VAULT_KEY === undefined || MEMBER_VAULT_KEY_SECOND === undefined) {
+      const done = await onDatabase((database, { MEMBER_VAULT_KEY = [] }) => {
+        const [key, secondKey] = MEMBER_VAULT_KEY;
+        if (key === undefined || secondKey === undefined) {
           throw new Refusal(
             'invalid_input',
-            'MEMBER_VAULT_KEY and MEMBER_VAULT_KEY_SECOND are required. Set both.',
+            'MEMBER_VAULT_KEY must hold the new key and the old one. Set both, with a comma between.',
           );
         }
-        return rotateMasterKey(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND);
+        return rotateMasterKey(database, key, secondKey);
       });
       printRecord(command, done);
     });
