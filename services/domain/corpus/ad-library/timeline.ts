@@ -80,7 +80,18 @@ const LOOKS_UNCOUNTED = 20;
 /** Leaves room for the content of the ad in the same event. */
 const LOOKS_CHARACTERS_MAX = 100_000;
 
-const charactersOf = (looks: readonly AdLook[]): number => JSON.stringify(looks).length;
+/** Each look is counted once: all looks of an ad are counted again with each new one. */
+const charactersOfLooks = new WeakMap<AdLook, number>();
+
+const charactersOfLook = (look: AdLook): number => {
+  const characters = charactersOfLooks.get(look) ?? JSON.stringify(look).length;
+  charactersOfLooks.set(look, characters);
+  return characters;
+};
+
+/** Length of the looks as a JSON array. */
+const charactersOf = (looks: readonly AdLook[]): number =>
+  looks.reduce((sum, look) => sum + charactersOfLook(look), 1 + Math.max(1, looks.length));
 
 const isTooMuch = (looks: readonly AdLook[]): boolean =>
   looks.length > LOOKS_MAX || (looks.length > LOOKS_UNCOUNTED && charactersOf(looks) > LOOKS_CHARACTERS_MAX);
