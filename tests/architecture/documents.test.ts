@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,6 @@ import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
 const START_TIMEOUT_MS = 60_000;
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const README_MAX_BYTES = 6_144;
 
 const documents = readDocuments();
 
@@ -31,10 +30,6 @@ const anchorsIn = (file: string): readonly string[] =>
 
 const findingsOf = (find: (document: Document) => readonly string[]): readonly string[] =>
   documents.flatMap((document) => find(document).map((finding) => `${document.path}: ${finding}`));
-
-test('the root README has at most 6,144 bytes', () => {
-  expect(statSync(join(ROOT, 'README.md')).size).toBeLessThanOrEqual(README_MAX_BYTES);
-});
 
 test('every relative link leads to a file, and every anchor to a heading', () => {
   const links = (document: Document): readonly string[] =>
