@@ -3,10 +3,10 @@ import { LongestFirst } from './longest-first.ts';
 import { NO_LOCAL_STACK } from './no-local-stack.ts';
 
 /**
- * One worker more than a small machine has processors. Integration tests wait half of their time: for processes that start,
- * for servers and for browsers. With four workers the stops of whole stacks took longer than the ten seconds they may take.
+ * Twice the processors of a small machine. Integration tests wait for half of their time: for leases, timeouts, processes
+ * that start, servers and browsers. `longest-first.ts` keeps the files that compute apart from each other.
  */
-const WORKERS = 3;
+const WORKERS = 4;
 /** On a quiet machine no unit test takes more than three seconds. On a busy one it may take ten times longer. */
 const UNIT_TIMEOUT_MS = 60_000;
 /** Each wait in an integration test has its own limit. This timeout covers a wait without one, also on a busy machine. */

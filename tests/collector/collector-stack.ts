@@ -9,7 +9,7 @@ import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { type CollectorOptions, runCollector } from '#services/collector/collector.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
-import { readQueuedObservations } from '#tests/dsl/queued-observations.ts';
+import { parsedObservations } from '#tests/dsl/queued-observations.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 
 export const CONTACT = 'https://operator.example';
@@ -68,8 +68,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
   await createCollectorTables(database);
   let wishes = 0;
 
-  const observations = async (): Promise<readonly Observation[]> =>
-    (await readQueuedObservations(nats)).map(({ json }) => ObservationSchema.parse(json));
+  const observations = parsedObservations(nats, (json): Observation => ObservationSchema.parse(json));
 
   const clock = { now: () => new Date(stack.nowMs) };
   const stack: CollectorStack = {

@@ -1,3 +1,4 @@
+import { ErrorCode } from 'nats';
 import { expect } from 'vitest';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
@@ -16,8 +17,10 @@ export class DyingProcess {
     return this.ended.signal.aborted;
   }
 
+  /** The code is one that a publisher does not repeat for seconds: a killed process does nothing more. */
   private requireAlive(): void {
-    if (this.isDead) throw new Error('This process was killed.');
+    if (!this.isDead) return;
+    throw Object.assign(new Error('This process was killed.'), { code: ErrorCode.MaxPayloadExceeded });
   }
 
   private pass(): void {

@@ -24,12 +24,13 @@ import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 import { choices } from './seeded-faults.ts';
 
 /**
- * The read models must equal those of an undisturbed run. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full
- * exercise.
+ * The read models must equal those of an undisturbed run. KILL_TEST_ADS=200000, KILL_TEST_DAYS=20 and
+ * KILL_TEST_ROUNDS=10 run the full exercise.
  */
-const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
+const { KILL_TEST_ADS, KILL_TEST_DAYS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
-    KILL_TEST_ADS: z.coerce.number().int().default(600),
+    KILL_TEST_ADS: z.coerce.number().int().default(200),
+    KILL_TEST_DAYS: z.coerce.number().int().default(8),
     KILL_TEST_ROUNDS: z.coerce.number().int().default(5),
     KILL_TEST_SEED: z.coerce.number().int().default(7),
   }),
@@ -44,7 +45,7 @@ const corpus = () =>
     seed: KILL_TEST_SEED,
     brands: BRANDS,
     ads: KILL_TEST_ADS,
-    days: 20,
+    days: KILL_TEST_DAYS,
     until: '2026-10-01',
   });
 

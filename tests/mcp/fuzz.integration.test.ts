@@ -11,11 +11,12 @@ import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
 import { TOOLS } from '#services/mcp/tools/index.ts';
 import { openApiStack, VAULT_KEY } from '../operations/fixtures/stack.ts';
+import { runs } from '../property-seed.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 
 const MAIN = join(import.meta.dirname, '../../services/mcp/main.ts');
-const RUNS_PER_TOOL = 10;
-const RUNS = 60;
+const RUNS_PER_TOOL = runs(5);
+const RUNS = runs(30);
 const resources = new AsyncDisposableStack();
 let baseUrl: string;
 let token: string;

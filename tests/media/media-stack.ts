@@ -21,7 +21,7 @@ import { type ArchiveOptions, runArchive } from '#services/media/archive.ts';
 import { openSpoolFolder } from '#services/media/fetch/download-file.ts';
 import { NOT_MEASURED } from '#services/media/measure.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
-import { readQueuedObservations } from '#tests/dsl/queued-observations.ts';
+import { parsedObservations } from '#tests/dsl/queued-observations.ts';
 
 export const NOW = new Date('2026-05-01T08:00:00Z');
 const WAIT_MS = 120_000;
@@ -209,8 +209,7 @@ export const openMediaStack = async (): Promise<MediaStack> => {
         );
         return rows.length === 0;
       }),
-    observations: async () =>
-      (await readQueuedObservations(nats)).map(({ json }) => CreativeFile.parse(json)),
+    observations: parsedObservations(nats, (json) => CreativeFile.parse(json)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
   return stack;

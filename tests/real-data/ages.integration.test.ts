@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
-import { faultsAtEnd } from '../stack/verify-read-models.ts';
+import { brokenInvariants } from '../stack/verify-read-models.ts';
 
 /** Rule 12: ages are those of the file. The day of the import plays no part. */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -98,7 +98,7 @@ describe.skipIf(absent)('ages of ads that had ended before they were first met',
     expect(data['avg_ad_lifespan_days']).toBe(Math.round(mean * 10) / 10);
   });
 
-  it('figures agree in all replies, and a rebuild of every projection yields the same tables', async () => {
-    expect(await faultsAtEnd(stack)).toEqual([]);
-  }, 120_000);
+  it('figures agree in all replies', async () => {
+    expect(await brokenInvariants(stack.pool)).toEqual([]);
+  });
 });

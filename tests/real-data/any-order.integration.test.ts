@@ -1,6 +1,6 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -28,12 +28,15 @@ import {
 
 /**
  * Rule 11: random orders must lead to the same state and replies, and a rebuild to the same tables. ANY_ORDER_RUNS=10
- * ANY_ORDER_RANKS=15000 is the long form.
+ * ANY_ORDER_LINES=15000 ANY_ORDER_SCANS=1 is the long form.
  */
-const { ANY_ORDER_RUNS, ANY_ORDER_RANKS, ANY_ORDER_SEED } = readSettings(
+const { ANY_ORDER_RUNS, ANY_ORDER_LINES, ANY_ORDER_SCANS, ANY_ORDER_SEED } = readSettings(
   z.object({
     ANY_ORDER_RUNS: z.coerce.number().int().default(1),
-    ANY_ORDER_RANKS: z.coerce.number().int().default(300),
+    /** Lines of the ranks, and of the taxonomy. */
+    ANY_ORDER_LINES: z.coerce.number().int().default(200),
+    /** Least number of scans of a group whose scans are imported. */
+    ANY_ORDER_SCANS: z.coerce.number().int().default(2),
     ANY_ORDER_SEED: z.coerce.number().int().default(1),
   }),
 );
@@ -44,16 +47,19 @@ type Import = { readonly path: string; readonly options: ReadOptions };
 
 const allImports = async (scratch: string): Promise<Import[]> => {
   const mapping = await loadPageScanMapping();
-  const pageScans = globSync('supernova/*.csv.gz', { cwd: folder }).toSorted();
-  const ranks = join(scratch, 'ranks.csv');
-  const rankList = gunzipSync(readFileSync(join(folder, 'rank/majestic_million-top15000.csv.gz'))).toString();
-  writeFileSync(
-    ranks,
-    rankList
-      .split('\n')
-      .slice(0, ANY_ORDER_RANKS + 1)
-      .join('\n'),
-  );
+  const groupOf = (file: string): string => file.replace(/-\d{4}-\d\d-\d\d-.*/, '');
+  const pageScans = [...Map.groupBy(globSync('supernova/*.csv.gz', { cwd: folder }).toSorted(), groupOf)]
+    .map(([, files]) => files)
+    .filter(({ length }) => length >= ANY_ORDER_SCANS)
+    .flat();
+  const firstLines = (file: string): string => {
+    const path = join(scratch, basename(file, '.gz'));
+    const lines = gunzipSync(readFileSync(join(folder, file)))
+      .toString()
+      .split('\n');
+    writeFileSync(path, lines.slice(0, ANY_ORDER_LINES + 1).join('\n'));
+    return path;
+  };
   const shop = (file: string, brand: string, scannedAt: string): Import => ({
     path: join(folder, 'shopify', file),
     options: { brand, scannedAt, complete: true },
@@ -65,11 +71,12 @@ const allImports = async (scratch: string): Promise<Import[]> => {
     shop('kiidskingdom-products-page1.json.gz', 'kiidskingdom.com', '2026-03-14T00:00:00.000Z'),
     shop(`${curtains}1403Z.json.gz`, 'spacire.com', '2025-09-16T14:03:00.000Z'),
     shop(`${curtains}1423Z.json.gz`, 'spacire.com', '2025-09-16T14:23:00.000Z'),
-    { path: ranks, options: { scannedAt: CHECKED_AT } },
-    {
-      path: join(folder, 'taxonomy/google-taxonomy-with-ids.en-US.txt.gz'),
-      options: { scannedAt: CHECKED_AT },
-    },
+    ...['rank/majestic_million-top15000.csv.gz', 'taxonomy/google-taxonomy-with-ids.en-US.txt.gz'].map(
+      (file) => ({
+        path: firstLines(file),
+        options: { scannedAt: CHECKED_AT },
+      }),
+    ),
   ];
 };
 

@@ -6,11 +6,12 @@ import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-l
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
-import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
+import { type FileTotals, ingestFiles } from '#services/ingest/files/ingest-files.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../stack/verify-read-models.ts';
+import { describeNetworks } from './network.ts';
 import {
   absent,
   BRANDS,
@@ -44,18 +45,21 @@ describe.skipIf(absent)('imported real exports', () => {
 
   const importHere = async (
     imports: readonly { readonly files: readonly string[]; readonly options: ReadOptions }[],
-  ): Promise<void> => {
+  ): Promise<readonly FileTotals[]> => {
     const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
     await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
     const nothing = (): void => {};
     const report = { progress: nothing, refused: nothing, finished: nothing };
+    const all: FileTotals[] = [];
     for (const { files, options } of imports) {
       const totals = await ingestFiles(files, { ...options, refusedDirectory: scratch }, intake, report);
       for (const { file, format, records } of totals) {
         expect([file, format]).not.toEqual([file, null]);
         expect([file, records]).not.toEqual([file, 0]);
       }
+      all.push(...totals);
     }
+    return all;
   };
   const others = OTHER_EXPORTS.map(({ file, ...options }) => ({ files: [join(folder, file)], options }));
 
@@ -65,7 +69,7 @@ describe.skipIf(absent)('imported real exports', () => {
     stack = await openApiStack();
     const outcomes = await importByCommand();
     for (const { output } of outcomes) expect(output).not.toMatch(/ingest stopped/);
-    expect({ code: outcomes[0]?.code, output: outcomes[0]?.output }).toMatchObject({ code: 0 });
+    for (const { code, output } of outcomes) expect({ code, output }).toMatchObject({ code: 0 });
     await importHere(others.slice(1));
     const app = await stack.api();
     const key = await stack.key({ plan: 'business' });
@@ -230,8 +234,19 @@ describe.skipIf(absent)('imported real exports', () => {
     expect(await stack.eventStore.head()).toBe(before);
   });
 
-  it('a rebuild of every projection yields the same tables', async () => {
+  describeNetworks(() => ({
+    scratch,
+    read: async (path) => (await get(path)).data,
+    importMore: async (files) => {
+      for (const { file, refused } of await importHere([{ files, options: {} }]))
+        expect([file, refused]).toEqual([file, 0]);
+      await projected();
+    },
+  }));
+
+  it('figures still agree, and a rebuild of every projection yields the same tables', async () => {
     await projected();
+    expect(await brokenInvariants(stack.pool)).toEqual([]);
     await stack.stopProjector();
     const { live, rebuilt } = await rebuildAll(stack.pool, stack.eventStore);
     expect(rebuilt).toEqual(live);

@@ -15,7 +15,7 @@ import { worldArbitrary } from './worlds.ts';
 /** A rebuild must yield the same tables. INVARIANT_WORLDS=5000 is the long form, INVARIANT_SEED changes the worlds. */
 const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
   z.object({
-    INVARIANT_WORLDS: z.coerce.number().int().positive().default(20),
+    INVARIANT_WORLDS: z.coerce.number().int().positive().default(8),
     INVARIANT_FEATURES: z.string().default(''),
     INVARIANT_SEED: z.coerce.number().int().default(20_260_310),
   }),

@@ -36,9 +36,9 @@ const propertyTests = async (): Promise<string[]> => {
 /** Campaigns in the order in which `npm run trials` runs them. README.md names those of the acceptance. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   properties: {
-    about: 'every property test with another seed',
+    about: 'every property test with another seed, and twice as many values',
     files: await propertyTests(),
-    settings: (PROPERTY_SEED, PROPERTY_RUNS) => ({ PROPERTY_SEED, PROPERTY_RUNS }),
+    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 2 * factor }),
   },
   interleavings: {
     about: 'ten times as many random histories of appends and concurrent writers, on each event store',
@@ -65,6 +65,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       REFERENCE_STAGES: 1,
     }),
   },
+  'reference-stages': {
+    about: '2,000 worlds compared with the reference model at five places of their arrival',
+    files: ['tests/reference/reference.integration.test.ts'],
+    settings: (REFERENCE_SEED, factor) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 2_000 * factor }),
+  },
   invariants: {
     about: 'figures of 2,000 worlds agree in all replies, and rebuilds yield the same tables',
     files: ['tests/reference/invariants.integration.test.ts'],
@@ -81,7 +86,8 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: (ANY_ORDER_SEED, factor) => ({
       ANY_ORDER_SEED,
       ANY_ORDER_RUNS: 10 * factor,
-      ANY_ORDER_RANKS: 15_000,
+      ANY_ORDER_LINES: 15_000,
+      ANY_ORDER_SCANS: 1,
     }),
   },
   'demo-order': {
@@ -91,6 +97,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       DEMO_ORDER_SEED,
       DEMO_ORDER_RUNS: 10 * factor,
       DEMO_ORDER_ADS: 4_000,
+      DEMO_ORDER_DAYS: 45,
     }),
   },
   'collect-weeks': {
@@ -122,6 +129,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: (KILL_TEST_SEED, factor) => ({
       KILL_TEST_SEED,
       KILL_TEST_ADS: 200_000,
+      KILL_TEST_DAYS: 20,
       KILL_TEST_ROUNDS: 10 * factor,
     }),
   },

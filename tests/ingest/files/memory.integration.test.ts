@@ -31,7 +31,8 @@ const PRINTS_PEAK = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => console.error('peak_kib=' + peakKib()));
 `)}`;
 
-const TEXT_CHARACTERS = 1_200;
+/** Long copy: with short texts, a file of this size would have many more records to check. */
+const TEXT_CHARACTERS = 4_800;
 /** Length of the random text: many times the window of gzip (32 KiB), which would find repetitions. */
 const POOL_CHARACTERS = 2 ** 21;
 

@@ -12,19 +12,19 @@ import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts'
 
 /**
  * Random orders must lead to the same state as the order of observation (rule 11), and a rebuild to the same tables.
- * DEMO_ORDER_RUNS=10 DEMO_ORDER_ADS=4000 is the long form.
+ * DEMO_ORDER_RUNS=10 DEMO_ORDER_ADS=4000 DEMO_ORDER_DAYS=45 is the long form.
  */
-const { DEMO_ORDER_RUNS, DEMO_ORDER_ADS, DEMO_ORDER_SEED } = readSettings(
+const { DEMO_ORDER_RUNS, DEMO_ORDER_ADS, DEMO_ORDER_DAYS, DEMO_ORDER_SEED } = readSettings(
   z.object({
     DEMO_ORDER_RUNS: z.coerce.number().int().min(1).default(1),
-    DEMO_ORDER_ADS: z.coerce.number().int().min(40).default(100),
+    DEMO_ORDER_ADS: z.coerce.number().int().min(40).default(40),
+    /** Fewer than those after which a late scan is history only (rule 11). */
+    DEMO_ORDER_DAYS: z.coerce.number().int().max(45).default(20),
     DEMO_ORDER_SEED: z.coerce.number().int().default(1),
   }),
 );
 const LIMIT_MS = 60_000 + 250 * DEMO_ORDER_ADS;
 
-/** Shorter than the time after which a late scan is history only (rule 11). */
-const DAYS = 45;
 const ADS_PER_BRAND = 20;
 
 /** Observations that belong together: all parts of a scan, or a single observation. */
@@ -36,7 +36,7 @@ const demoGroups = (): Group[] => {
     seed: DEMO_ORDER_SEED,
     brands: Math.ceil(DEMO_ORDER_ADS / ADS_PER_BRAND),
     ads: DEMO_ORDER_ADS,
-    days: DAYS,
+    days: DEMO_ORDER_DAYS,
     until: '2026-03-01',
   });
   for (const observation of corpus) {
@@ -49,8 +49,12 @@ const demoGroups = (): Group[] => {
 const groups = demoGroups();
 const seeds = Array.from({ length: DEMO_ORDER_RUNS }, (_, run) => DEMO_ORDER_SEED + run);
 const orders = [
-  { order: 'the order of observation', ordered: groups },
-  ...seeds.map((seed) => ({ order: `random order ${seed}`, ordered: shuffled(groups, seed) })),
+  { order: 'the order of observation', ordered: groups, isRebuilt: false },
+  ...seeds.map((seed) => ({
+    order: `random order ${seed}`,
+    ordered: shuffled(groups, seed),
+    isRebuilt: true,
+  })),
 ];
 
 describe(`the demo corpus of ${DEMO_ORDER_ADS} ads`, () => {
@@ -58,7 +62,7 @@ describe(`the demo corpus of ${DEMO_ORDER_ADS} ads`, () => {
 
   it.each(orders)(
     'leads to the same state in $order',
-    async ({ ordered }) => {
+    async ({ ordered, isRebuilt }) => {
       await using stack = await openApiStack();
       const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
       await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
@@ -69,6 +73,7 @@ describe(`the demo corpus of ${DEMO_ORDER_ADS} ads`, () => {
       const state = await observedState(stack.pool);
       first.state ??= state;
       expect(state).toEqual(first.state);
+      if (!isRebuilt) return;
       await stack.stopProjector();
       const { live, rebuilt } = await rebuildAll(stack.pool, stack.eventStore);
       expect(rebuilt).toEqual(live);

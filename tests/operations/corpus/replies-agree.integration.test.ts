@@ -7,7 +7,7 @@ import { on } from '#tests/dsl/api.ts';
 import { type BrandReplies, brokenRules, readReplies, REPLY_RULES } from '../fixtures/reply-rules.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
 
-const CORPUS = { seed: 5, brands: 12, ads: 500, days: 24, until: '2026-02-01' } as const;
+const CORPUS = { seed: 5, brands: 8, ads: 250, days: 24, until: '2026-02-01' } as const;
 const brands = busiestBrands(buildWorld(CORPUS), 5);
 
 let stack: ApiStack;
@@ -80,6 +80,7 @@ describe('the replies about a brand', () => {
     expect(busiest?.radar.length).toBeGreaterThan(0);
     expect(busiest?.signals.length).toBeGreaterThan(0);
     expect(busiest?.weeks.length).toBeGreaterThan(2);
+    expect(replies.some(({ leakage }) => leakage.third_party_ads > 0)).toBe(true);
   });
 
   test('have a break for each rule in this file', () => {

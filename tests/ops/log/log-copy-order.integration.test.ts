@@ -15,9 +15,9 @@ const LONG_MS = 180_000;
 /** So large that more appends wait than the connection carries at a time. */
 const LARGE_BYTES = 150_000;
 const LARGE_STREAMS = 60;
-const LARGE_EVENTS = 240;
+const LARGE_EVENTS = 120;
 /** Numbers of copied events after which the connection is reset. */
-const RESETS = [20, 70, 120, 170];
+const RESETS = [15, 35, 60, 85];
 /** Milliseconds in which sent appends are held before they are lost. */
 const LOSING_MS = 300;
 

@@ -24,7 +24,7 @@ import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixture
 import { runs } from '#tests/property-seed.ts';
 
 /** Each request is sent twice, and the second one must remove nothing and append nothing. */
-const RUNS = 10;
+const RUNS = 5;
 const REQUESTS_MIN = 10;
 const REQUESTS_MAX = 40;
 const TIMEOUT_MS = 300_000;
