@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { contentKindOf, encodingOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
 import { htmlLibraryData } from '../content/html-library-data.ts';
@@ -8,6 +9,10 @@ import { archiveContent, type SheetRow, workbookFault, xlsxRows } from '../conte
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const READ_BYTES = 256 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+/** In place of bytes that are not UTF-8. A text may have it itself. */
+const REPLACED = '\uFFFD';
+const REPLACED_IN_LATIN_1 = '\u00EF\u00BF\u00BD';
 const HEAD_READ_BYTES = 16 * 1024;
 
 /**
@@ -36,22 +41,24 @@ export const openSource = async (path: string): Promise<Source> => {
   let utf8 = true;
 
   const text = async function* (): AsyncGenerator<string> {
-    let decoder = new TextDecoder(encoding, { fatal: true });
-    const decoded = (bytes?: Buffer): string => {
-      try {
-        return decoder.decode(bytes, { stream: bytes !== undefined });
-      } catch {
-        utf8 = false;
-        decoder = new TextDecoder(encoding);
-        return bytes === undefined ? '\uFFFD' : decoder.decode(bytes, { stream: true });
+    const decode = decoderFor(encoding);
+    let tail: Buffer = NO_BYTES;
+    const decoded = (bytes: Buffer): string => {
+      const chunk = decode(bytes);
+      if (utf8 && chunk.includes(REPLACED)) {
+        // A character across two chunks has up to two of its bytes in the former one.
+        const encoded = Buffer.concat([tail, bytes]).toString('latin1');
+        utf8 = chunk.split(REPLACED).length <= encoded.split(REPLACED_IN_LATIN_1).length;
       }
+      tail = bytes.subarray(-2);
+      return chunk;
     };
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
     bytesRead = () => file.bytesRead;
     const stream = gzip ? gunzipped(file) : file;
     try {
       for await (const chunk of stream) yield decoded(chunk as Buffer);
-      yield decoded();
+      yield decoded(NO_BYTES);
     } catch (error) {
       if (!gzip || !isZlibError(error)) throw error;
       damage = `the gzip data is cut short or damaged after ${file.bytesRead} of ${size} bytes (${error.code})`;
@@ -110,6 +117,21 @@ const readHead = async (path: string): Promise<{ readonly gzip: boolean; readonl
     if (!isZlibError(error)) throw error;
     return { gzip, head: Buffer.alloc(0) };
   }
+};
+
+/** No bytes end the text. The byte order mark is left out. */
+const decoderFor = (encoding: ReturnType<typeof encodingOf>): ((bytes: Buffer) => string) => {
+  const wide = new TextDecoder(encoding);
+  if (encoding !== 'utf-8') return (bytes) => wide.decode(bytes, { stream: bytes.length > 0 });
+  // Faster than a TextDecoder that streams, and ASCII takes half the memory.
+  const decoder = new StringDecoder('utf8');
+  let isFirst = true;
+  return (bytes) => {
+    const text = bytes.length > 0 ? decoder.write(bytes) : decoder.end();
+    const chunk = isFirst ? text.replace(/^\uFEFF/, '') : text;
+    isFirst = false;
+    return chunk;
+  };
 };
 
 const gunzipped = (file: Readable): Readable => {
