@@ -45,12 +45,13 @@ export const contentKindOf = (head: Buffer): ContentKind => {
   const bytes = head.toString('latin1');
   if (['PK\u0003\u0004', 'PK\u0005\u0006'].includes(bytes.slice(0, 4))) return { kind: 'zip archive' };
   const known = SIGNATURES.find(([at, signature]) => bytes.startsWith(signature, at));
-  if (known !== undefined && (known === SIGNATURES[0] || !isUtf8Text(text)))
-    return { kind: 'other', is: known[2], advice: known[3] };
-  if (bytes.includes('\u0000') && !isMostlyText(head))
-    return { kind: 'other', is: 'is a binary file, not an export', advice: EXPORT_AS_TEXT };
-  return textKindOf(text);
+  if (known !== undefined && (known === SIGNATURES[0] || !isUtf8Text(text))) return other(known[2], known[3]);
+  return bytes.includes('\u0000') && !isMostlyText(head)
+    ? other('is a binary file, not an export', EXPORT_AS_TEXT)
+    : textKindOf(text);
 };
+
+const other = (is: string, advice: string): ContentKind => ({ kind: 'other', is, advice });
 
 /** The last UTF-8 character of the head may be cut off. */
 const CHARACTER_BYTES_MAX = 4;
@@ -63,21 +64,14 @@ const isMostlyText = (head: Buffer): boolean =>
   head.filter((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0d].includes(byte)).length <
   head.length * CONTROL_SHARE_MAX;
 
+const HTML_START =
+  /^<(?:!doctype\s+html|html|head|title|meta|style|body|script|div|main|center|h[1-6]|p|!--)[\s>-]/i;
 const textKindOf = (text: string): ContentKind => {
   const start = text.trimStart();
-  if (
-    /^<(?:!doctype\s+html|html|head|title|meta|style|body|script|div|main|center|h[1-6]|p|!--)[\s>-]/i.test(
-      start,
-    )
-  )
-    return { kind: 'html page' };
+  if (HTML_START.test(start)) return { kind: 'html page' };
   if (/^<\?xml|^<[a-z][\w:.-]*[\s>/]/i.test(start))
-    return { kind: 'other', is: 'is an XML file, not an export', advice: EXPORT_AS_TEXT };
-  if (/^(?:From: <Saved by|MIME-Version:)/i.test(start))
-    return {
-      kind: 'other',
-      is: 'is a web archive (MHTML), not an HTML page',
-      advice: 'save the page again as HTML',
-    };
-  return { kind: 'text' };
+    return other('is an XML file, not an export', EXPORT_AS_TEXT);
+  return /^(?:From: <Saved by|MIME-Version:)/i.test(start)
+    ? other('is a web archive (MHTML), not an HTML page', 'save the page again as HTML')
+    : { kind: 'text' };
 };

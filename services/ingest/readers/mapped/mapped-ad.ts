@@ -57,27 +57,18 @@ export const mappedAd = (
     countries: countriesOf(pick(columns.countries, (code) => code.trim() === '') ?? constants?.countries),
   };
   const start = { name: 'the start date', forms: dates?.started_on };
-  const withoutNoise = noiseFilterOf(variant);
+  const withoutNoise = noiseFilter(variant);
   const record = adRecord({ line, raw }, given, [fields], hints, { start, stop });
   const ad = { ...record.ad, ...withoutNoise(record.ad) };
   const version = versionOf(mapping, withoutNoise, text) ?? { key: null, card: cardOfAd(ad) };
   return { ...record, ad, version };
 };
 
-/** Compiled once per variant, because compiling takes longer than filtering a row. */
-const filters = new WeakMap<Variant, ReturnType<typeof noiseFilter>>();
-const noiseFilterOf = (variant: Variant): ReturnType<typeof noiseFilter> => {
-  const filter = filters.get(variant) ?? noiseFilter(variant);
-  filters.set(variant, filter);
-  return filter;
-};
-
 const versionOf = (
-  mapping: Mapping,
+  { version }: Mapping,
   withoutNoise: ReturnType<typeof noiseFilter>,
   text: PickText,
 ): AdRecord['version'] | null => {
-  const { version } = mapping;
   const key = text(version?.key);
   if (version === undefined || key === null) return null;
   const { body, title, link_description, cta_text } = withoutNoise({

@@ -1,3 +1,4 @@
+import { memoize } from 'es-toolkit/function/memoize';
 import { z } from 'zod';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { buttonLabel } from '#contracts/values/codes.ts';
@@ -41,8 +42,8 @@ const LINK_BLOCK_LINES_MAX = 4;
 /** Replaces a page element between copy and link block. Stored texts never have this character. */
 const BREAK = '\u0000';
 
-/** Removes page elements from the texts of an ad, or moves them to their fields. */
-export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) => {
+/** Removes page elements from the texts of an ad, or moves them to their fields. Compiled once for a variant. */
+export const noiseFilter = memoize((noise: PageNoise): ((exported: AdTexts) => AdTexts) => {
   const { link_block: block } = noise;
   const dropped = (noise.drop_lines ?? []).map((pattern) => new RegExp(pattern, 'u'));
   const endings = (noise.drop_endings ?? []).map((pattern) => new RegExp(`(?:${pattern})$`, 'u'));
@@ -98,7 +99,7 @@ export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) 
       cta_text: ctaLabelOf(label ?? button),
     };
   };
-};
+});
 
 const isCopy = (line: string): boolean => line !== BREAK;
 

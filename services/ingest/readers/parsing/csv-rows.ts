@@ -1,4 +1,5 @@
 import { refusal, type RefusedRecord } from '../record.ts';
+import { shortList } from '../shapes/nearest-shape.ts';
 import type { Source } from './open-source.ts';
 
 export const CSV_ROW_MAX_CHARACTERS = 1_000_000;
@@ -203,10 +204,7 @@ const rowOf = (
 
 /** The cause is a part of every row, and so of the header. */
 const ADVICE = [
-  [
-    'where the header has',
-    'give each column a name in the header, or quote fields that contain the delimiter',
-  ],
+  ['where the header has', 'give each column a name in the header, or quote fields with the delimiter'],
   ['columns that are both named', 'rename or remove one of the two columns'],
 ] as const;
 
@@ -215,16 +213,11 @@ export const brokenRow = (item: Broken): RefusedRecord => {
   return refusal(item, item.what, advice);
 };
 
-const COLUMNS_SHOWN = 6;
-
 export const anotherHeader = (
   columns: readonly string[],
   missing: readonly string[],
   advice: string,
-): RefusedRecord =>
-  refusal(
-    { line: 1, raw: null },
-    `has an unexpected header: missing ${missing.join(', ')} ` +
-      `(found ${columns.slice(0, COLUMNS_SHOWN).join(', ')}${columns.length > COLUMNS_SHOWN ? ', …' : ''})`,
-    advice,
-  );
+): RefusedRecord => {
+  const what = `has an unexpected header: missing ${missing.join(', ')} (found ${shortList(columns)})`;
+  return refusal({ line: 1, raw: null }, what, advice);
+};
