@@ -163,7 +163,6 @@ create index if not exists ad_by_page on ingest.ad (social_page_id, brand_id, fi
 create index if not exists ad_by_brand on ingest.ad (brand_id, ad_id) include (social_page_id);
 create index if not exists ad_live_by_page on ingest.ad (brand_id, social_page_id) where live;
 create index if not exists ad_shown_ended on ingest.ad (brand_id, social_page_id) where shown_ended;
-create index if not exists ad_live_page on ingest.ad (social_page_id) where live;
 -- The few ads that belong to several brands in the course of time, by brand and by page.
 -- Searches for a brand do not state the condition of the other two indexes, which hold such ads of all brands.
 create index if not exists ad_by_each_brand on ingest.ad using gin ((known->'brands'))

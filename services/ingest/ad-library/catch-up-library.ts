@@ -3,8 +3,7 @@ import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { adIdsOf } from './event-ads.ts';
-import { foldEvents, loadAds, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
+import { adIdsOf, foldEvents, loadAds, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
 
 const CATCH_UP_EVENTS = 500;
 /** A try fails only when another process wrote the same tables meanwhile. */

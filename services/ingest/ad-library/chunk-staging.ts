@@ -6,7 +6,6 @@ import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
 import { packAds } from './staged-ads.ts';
 
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -17,6 +16,31 @@ const REFUSALS = {
   afterEnd: (chunk: number, scanId: string) =>
     `Chunk ${chunk} of the scan ${scanId} arrived after the scan was recorded without it.`,
 } as const;
+
+/** Parts of scan `$1` for another brand than `brandId`. */
+const partsOfAnotherBrandSql = (brandId: string): string => `
+  select from ingest.staged_chunk where scan_id = $1 and brand_id <> ${brandId}
+  union all select from ingest.scan where scan_id = $1 and scanned_for <> ${brandId}`;
+
+const anotherBrand = (scanId: string): Refusal =>
+  new Refusal(
+    'invalid_input',
+    `The scan ${scanId} was submitted before for another \`brand_domain\`. Use a new \`scan_id\` for each scan.`,
+  );
+
+/** Throws `Refusal` for parts of one scan for two brands. */
+export const requireOneBrand = async (
+  database: Database,
+  scanId: string,
+  scannedFor: string,
+): Promise<void> => {
+  const { rows } = await database.query<{ is_another: boolean }>({
+    name: 'ingest_scan_of_another_brand',
+    text: `select exists (${partsOfAnotherBrandSql('$2')}) as is_another`,
+    values: [scanId, scannedFor],
+  });
+  if (rows[0]?.is_another) throw anotherBrand(scanId);
+};
 
 // A chunk without a row was not part of its recorded scan. Without any rows, all of its chunks are skipped.
 const STAGE_CHUNK = `

@@ -19,7 +19,6 @@ import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { destinationOf, formerDomainsOf } from '../attribution/brand-of-ad.ts';
-import { adIdsOf } from './event-ads.ts';
 import { saveMoves } from '../attribution/move-log.ts';
 
 const SCHEMA = new URL('../schema.sql', import.meta.url);
@@ -63,6 +62,29 @@ export const loadAds = async (
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
 };
 
+export const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
+  switch (event.type) {
+    case 'AdStarted':
+    case 'AdRevised':
+    case 'AdDetailsObserved':
+    case 'AdDestinationChanged':
+    case 'AdConfirmedInactive':
+    case 'AdReturned':
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+      return [event.data.ad_id];
+    case 'AdsMissed':
+    case 'AdsSeen':
+    case 'AdsStillInactive':
+      return event.data.ad_ids;
+    case 'AdsReworded':
+      return event.data.ads.map(({ ad_id }) => ad_id);
+    case 'ScanCorrected':
+    case 'ScanRecorded':
+      return [];
+  }
+};
+
 /** Every ad of the events must be loaded, except ads that an event starts. */
 export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
@@ -103,9 +125,11 @@ const SAVE = `
       destination, former_domains, pair_countries, shown)
     select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb,
       i.destination, string_to_array(i.former, ' '), string_to_array(i.countries, ' '), i.shown
-    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[], $20::text[],
-        $21::text[], $22::text[], $23::text[])
-      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination, former, countries, shown)
+    from rows from (
+        unnest($7::text[], $8::text[], $9::boolean[], $12::text[], $14::boolean[], $15::text[], $20::text[], $21::text[],
+          $22::text[], $23::text[]),
+        json_array_elements($10::json))
+      as i(ad_id, social_page_id, live, first_seen_at, shown_ended, page_met_at, destination, former, countries, shown, known)
     where exists (select from current)
     on conflict (ad_id, brand_id) do update set social_page_id = excluded.social_page_id, live = excluded.live,
       shown_ended = excluded.shown_ended,
@@ -204,7 +228,7 @@ export const saveLibrary = async (
       ads.map(({ ad_id }) => ad_id),
       ads.map(({ page_id }) => page_id),
       ads.map(({ status }) => status !== 'inactive'),
-      ads.map((ad) => JSON.stringify(ad)),
+      JSON.stringify(ads),
       JSON.stringify([...changed.pages].map((pageId) => state.pages.get(pageId))),
       ads.map(({ first_seen_at }) => first_seen_at),
       [...changed.removed],

@@ -1,6 +1,8 @@
+import { isEqual } from 'es-toolkit/predicate/isEqual';
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
+import type { KnownBrands } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
@@ -23,7 +25,7 @@ import { brandsOfLateScan, isLateForAny, meetsPagesSooner } from './late/latenes
 import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
-import { isMoreKnownAfter, registeredBy } from '../attribution/known-brands.ts';
+import { isMoreKnownAfter, knownBrands, registeredBy } from '../attribution/known-brands.ts';
 import { holdersOfDomain, moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { brandsLeftBy } from '../attribution/move-log.ts';
 
@@ -118,20 +120,24 @@ const recordParts = async (
   const pagesOfAds = [...allPages, ...known.pageIds];
   sums.events += await completeMoves(database, eventStore, 'all');
   const registered = await registeredBy(database, end);
-  let unless: { readonly shownIn: string } | null = null;
-  const finishMoves = async (): Promise<void> => {
-    sums.events += await moveShownAds(database, eventStore, end, { chunks, unless });
+  const domains = [...new Set([...staged.shownDomains, ...known.domains])];
+  const readKnownBrands = async () => (await knownBrands(database, pagesOfAds, domains, scan)).after;
+  const finishMoves = async (before: KnownBrands | null): Promise<void> => {
+    if (before === null || !isEqual(before, await readKnownBrands()))
+      sums.events += await moveShownAds(database, eventStore, end, chunks);
     if (registered)
       sums.events += await moveAdsOfDomain(database, eventStore, { ...registered, byScans: true });
   };
   if (recordedFor.includes(scannedFor)) {
-    await finishMoves();
+    await finishMoves(null);
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return;
   }
-  const domains = [...new Set([...staged.shownDomains, ...known.domains])];
-  if (!registered && !(await isMoreKnownAfter(database, pagesOfAds, domains, scan)))
-    unless = { shownIn: coverageKey(end.coverage.countries) };
+  const attributedBy = await readKnownBrands();
+  const unless =
+    registered || isMoreKnownAfter(attributedBy, scan)
+      ? null
+      : { shownIn: coverageKey(end.coverage.countries) };
   const attribution = await attributeScan(database, eventStore, end, { chunks, unless, pageIds: pagesOfAds });
   sums.events += attribution.events;
   const holders = registered ? await holdersOfDomain(database, registered) : [];
@@ -169,7 +175,6 @@ const recordParts = async (
     ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();
   if (isLate) {
-    unless = null;
     const more = await brandsOfLateScan(database, end, scannedFor, allPages);
     for (const brandId of [...more, ...[...brandsOfAd.values()].flatMap(({ brands }) => [...brands])]) {
       others.add(brandId);
@@ -221,7 +226,7 @@ const recordParts = async (
               isLate,
               shared,
               domain: isRegistrationLate && registered ? registered.domain : null,
-              shownIn: unless?.shownIn ?? null,
+              shownIn: isLate ? null : (unless?.shownIn ?? null),
             },
             part,
           ),
@@ -231,6 +236,6 @@ const recordParts = async (
     sums.events += store.appended();
     if (part.totals) sums.totals = addTotals(sums.totals, part.totals);
   }
-  await finishMoves();
+  await finishMoves(isLate ? null : attributedBy);
   if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
 };

@@ -169,27 +169,6 @@ export const stagedAdIds = async (
   return rows.map(({ ad_id }) => ad_id);
 };
 
-/** Slices of ids: ads of all chunks, without those that `shownIn` leaves out. */
-export const changedAdIds = async function* (
-  database: Database,
-  scanId: string,
-  shownIn: string,
-): AsyncGenerator<readonly string[]> {
-  const SLICE_ADS = 2_000;
-  for (let after = ''; ; ) {
-    const { rows } = await database.query<{ ad_id: string }>(
-      `select s.ad_id from ingest.staged_ad s
-       where s.scan_id = $1 and s.ad_id > $3
-         and not exists (select from ingest.ad a where a.ad_id = s.ad_id and a.shown = s.digest || $2)
-       order by s.ad_id limit ${SLICE_ADS}`,
-      [scanId, shownIn, after],
-    );
-    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
-    if (rows.length < SLICE_ADS) return;
-    after = rows.at(-1)?.ad_id ?? after;
-  }
-};
-
 /** `NO_PAGE` stands for ads without a page. */
 export const pagesOfStagedAds = async (
   database: Database,

@@ -6,7 +6,6 @@ import type { Database } from '#platform/postgres/pool.ts';
 import {
   attributeStagedAds,
   ownersOf,
-  changedAdIds,
   type Selection,
   stagedAdIds,
   stagedAds,
@@ -30,9 +29,6 @@ const movesByRegistration = async (
   return ({ ad_id }) => adIds.has(ad_id);
 };
 
-/** `unless`: the brand of an ad shown as before follows from what was known before, so it has moved already. */
-export type ToAttribute = { readonly chunks: readonly number[]; readonly unless: Selection['unless'] };
-
 /**
  * Rule 10. New ads get their brand; recorded ones move at the scan's time if it is in order for both brands.
  * `isBlocked`: late, or decided by later knowledge.
@@ -41,7 +37,16 @@ export const attributeScan = async (
   database: Database,
   eventStore: EventStore,
   { scan_id, scanned_at, brand_domain }: AdLibraryScanEnd,
-  { chunks, pageIds, unless }: ToAttribute & { readonly pageIds: readonly string[] },
+  {
+    chunks,
+    pageIds,
+    unless,
+  }: {
+    readonly chunks: readonly number[];
+    readonly pageIds: readonly string[];
+    /** Brands of ads that are shown as before follow from what was known before: they have moved already. */
+    readonly unless: Selection['unless'];
+  },
 ): Promise<{ readonly events: number; readonly isBlocked: boolean }> => {
   const scannedFor = brandIdOf(brand_domain);
   const scan = { scan_id, observed_at: scanned_at, scannedFor };
@@ -108,20 +113,13 @@ export const attributeScan = async (
   return { events, isBlocked };
 };
 
-const areAllInPlace = async (database: Database, scanId: string, shownIn: string): Promise<boolean> => {
-  for await (const adIds of changedAdIds(database, scanId, shownIn))
-    if ((await misplacedAds(database, adIds)).length > 0) return false;
-  return true;
-};
-
-/** Also for late scans, whose ads move after the decision. */
+/** For late scans, whose ads move after the decision, and when more became known meanwhile. */
 export const moveShownAds = async (
   database: Database,
   eventStore: EventStore,
   { scan_id, scanned_at }: AdLibraryScanEnd,
-  { chunks, unless }: ToAttribute,
+  chunks: readonly number[],
 ): Promise<number> => {
-  if (unless && (await areAllInPlace(database, scan_id, unless.shownIn))) return 0;
   let events = 0;
   for (const chunk of chunks) {
     const adIds = await stagedAdIds(database, scan_id, chunk);

@@ -131,19 +131,10 @@ export const knownBrands = async (
   };
 };
 
-/** Links of the pages or registrations of the domains that were observed after the scan, and arrived before it. */
-export const isMoreKnownAfter = async (
-  database: Database,
-  pageIds: readonly string[],
-  domains: readonly string[],
-  scan: Deciding,
-): Promise<boolean> => {
-  const { after } = await knownBrands(database, pageIds, domains, scan);
-  return (
-    [...after.links.values()].flat().some(({ observed_at }) => observed_at > scan.observed_at) ||
-    [...after.registrations.values()].some((since) => compareScans(since, scan) > 0)
-  );
-};
+/** Links or registrations that were observed after the scan, and arrived before it. */
+export const isMoreKnownAfter = ({ links, registrations }: KnownBrands, scan: Deciding): boolean =>
+  [...links.values()].flat().some(({ observed_at }) => observed_at > scan.observed_at) ||
+  [...registrations.values()].some((since) => compareScans(since, scan) > 0);
 
 /** A domain that a scan registered. */
 export type RegisteredByScan = {

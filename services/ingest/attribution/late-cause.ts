@@ -1,7 +1,8 @@
-import { NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { domainsOf, NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { latenessForAny } from '../ad-library/late/lateness.ts';
+import type { BrandLocks } from '../intake/brand-locks.ts';
 import { destinationsUnder, domainsLedTo, type LedTo } from './brand-of-ad.ts';
 import { knownBrands } from './known-brands.ts';
 
@@ -190,4 +191,37 @@ export const extentOfCause = async (
     [...ads.values],
   );
   return { pageIds: rows[0]?.page_ids ?? [], scanIds: rows[0]?.scan_ids ?? [] };
+};
+
+/** The ads may lead to more domains each time. */
+const TAKEN_MAX = 5;
+
+/**
+ * Keeps out scans with these ads, other observations about them, and, for a link, scans of its brand, whose reliable
+ * days it decides (rule 9).
+ */
+export const runWithCauseLocks = async <T>(
+  database: Database,
+  locks: BrandLocks,
+  cause: LateCause,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const { about, brandId } = cause;
+  const domain = 'pageId' in about ? about.registers : about.domain;
+  const alone = [...('pageId' in about ? [about.pageId] : []), ...(domain === null ? [] : [domain])];
+  const above = domain === null ? [] : domainsOf(`https://${domain}/`);
+  // Most observations concern no ad yet, so domains are read under the locks, and more ads mean taking them again.
+  let shared: ReadonlySet<string> = new Set(above);
+  for (let taken = 1; ; taken += 1) {
+    const held = shared;
+    const done = await locks.runOnPlaces({ alone, shared: [...held] }, async () => {
+      const domains = new Set(await domainsOfCause(database, cause));
+      if (taken < TAKEN_MAX && !domains.isSubsetOf(held)) {
+        shared = held.union(domains);
+        return null;
+      }
+      return { result: await ('pageId' in about ? locks.run(brandId, work) : work()) };
+    });
+    if (done !== null) return done.result;
+  }
 };

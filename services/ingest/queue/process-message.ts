@@ -1,4 +1,5 @@
-import type { JsMsg } from 'nats';
+import { ErrorCode, headers, type JsMsg, type NatsError } from 'nats';
+import { OBSERVATION_DEAD_LETTER } from '#contracts/messages/subjects.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { pause } from '#platform/clock.ts';
@@ -8,7 +9,6 @@ import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
-import { deadLetter } from './dead-letter.ts';
 import { type Bodies, type Body, MessageGone } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
 import { isServerFault } from './server-fault.ts';
@@ -96,6 +96,43 @@ const submit = async ({ message, intake, log }: Work, body: Body, attempt: numbe
   observedEvents.inc(outcome.events);
   meterShortened(type, subject, outcome, log);
   if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
+};
+
+const REASON_MAX = 1_000;
+/** Kept of a message that is too large to be published again with more headers. */
+const KEPT_BYTES = 64 * 1024;
+/** JetStream: the message is larger than the stream takes. */
+const LARGER_THAN_STREAM = 10_054;
+
+const isTooLarge = (error: unknown): boolean => {
+  const { code, api_error } = error as Partial<NatsError>;
+  return code === ErrorCode.MaxPayloadExceeded || api_error?.err_code === LARGER_THAN_STREAM;
+};
+
+/**
+ * Publishes, then removes from the queue. If headers do not fit, keeps the beginning, with the length in header
+ * `truncated`.
+ */
+const deadLetter = async (
+  { nats, message }: { readonly nats: Nats; readonly message: JsMsg },
+  data: Uint8Array,
+  reason: string,
+): Promise<void> => {
+  const header = headers();
+  header.set('reason', reason.replace(/\s+/g, ' ').slice(0, REASON_MAX));
+  header.set('subject', message.subject);
+  header.set('sequence', String(message.seq));
+  header.set('Nats-Msg-Id', `dead-${message.seq}`);
+  const publish = (bytes: Uint8Array): Promise<unknown> =>
+    nats.jetstream.publish(OBSERVATION_DEAD_LETTER, bytes, { headers: header });
+  try {
+    await publish(data);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    header.set('truncated', String(data.length));
+    await publish(data.subarray(0, KEPT_BYTES));
+  }
+  message.term();
 };
 
 /** For errors that repetition does not help, or that need other messages first. `false`: repeat. */

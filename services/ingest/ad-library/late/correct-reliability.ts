@@ -2,7 +2,8 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { closeScan } from '#domain/corpus/ad-library/decider.ts';
-import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { correctAds, LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { emptyLateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
 import { movedBetween } from '#domain/corpus/ad-library/contributions.ts';
 import { pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf } from '#domain/corpus/ad-library/replay.ts';
@@ -12,10 +13,11 @@ import { derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { OpenLibrary } from '../library-store.ts';
+import { loadAds, type OpenLibrary } from '../library-store.ts';
 import { createLibraryStateStore } from '../library-state-store.ts';
 import { movesOfBrand } from '../../attribution/move-log.ts';
-import { looksOfSharedAds } from './looks-of-shared-ads.ts';
+import { causeAsScan } from './cause-as-scan.ts';
+import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
 import { looksWithLink } from './recorded-looks.ts';
 import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from '../scan-log.ts';
 import { pagesOfBrand } from '../chunk-staging.ts';
@@ -29,6 +31,43 @@ export type ObservedLink = {
 };
 
 const NO_TOTALS: ScanTotals = { seen: 0, active: 0, missing: 0, total: 0, ...NO_COUNTS };
+
+type LooksOfSharedAds = {
+  /** They showed such an ad, or covered its page while it was live, and the ad was or became the brand's. */
+  readonly looks: ReadonlySet<string>;
+  /** Shared ads whose moves do not follow from their scans. */
+  readonly unsettled: readonly string[];
+};
+
+/** Scans that looked at the brand for ads shared with others (rules 9, 10). `pageIds`: all pages of the brand. */
+const looksOfSharedAds = async (
+  database: Database,
+  library: OpenLibrary,
+  cause: { readonly id: string; readonly observedAt: string },
+  pageIds: readonly string[],
+): Promise<LooksOfSharedAds> => {
+  const { brandId, state } = library;
+  const extent = await extentOfSharedAds(database, brandId, []);
+  if (extent.scanIds.length === 0) return { looks: new Set(), unsettled: [] };
+  const pages = [...new Set([...pageIds, ...extent.pageIds])];
+  const scans = await scansOfBrand(database, brandId, null, pages, extent.scanIds);
+  const among = { scan: causeAsScan(cause, brandId), scans, metAt: new Map(), shownPages: [], moves: [] };
+  const deciding = { scan_id: cause.id, observed_at: cause.observedAt, scannedFor: null };
+  const sums = emptyLateTotals();
+  const unsettled: string[] = [];
+  for await (const adIds of sharedAdIds(database, brandId, cause.id)) {
+    state.ads.clear();
+    await loadAds(database, library, adIds);
+    const shared = await shareAds(database, among, adIds, { deciding });
+    unsettled.push(...shared.unsettled);
+    const decided = adIds.filter(
+      (adId) => !shared.unsettled.has(adId) && (shared.ads.has(adId) || state.ads.has(adId)),
+    );
+    correctAds(among, decided, new Map(), sums, shared)(state);
+  }
+  state.ads.clear();
+  return { looks: sums.concerned, unsettled };
+};
 
 const decideCorrections = async (
   database: Database,
