@@ -1,6 +1,7 @@
 import { domainsOf, NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { type Fragment, raw, sql, textAndValues } from '#projections/sql/sql-tag.ts';
 import { latenessForAny } from '../ad-library/late/lateness.ts';
 import type { BrandLocks } from '../intake/brand-locks.ts';
 import { destinationsUnder, domainsLedTo, type LedTo } from './brand-of-ad.ts';
@@ -31,21 +32,16 @@ export type NotedCause = LateCause & { readonly id: string; readonly registeredB
 export const causeIdOf = ({ brandId, observedAt, about }: LateCause): string =>
   derivedId('late cause', `${'pageId' in about ? about.pageId : about.domain}|${brandId}|${observedAt}`);
 
-/** A condition on `ingest.ad`. */
-export type AdsOfCause = { readonly condition: string; readonly values: readonly unknown[] };
-
-/** Values start at parameter `nth`; `null` when the observation concerns no ad. */
-export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null => {
-  const ofPage = 'pageId' in about ? { condition: `social_page_id = $${nth}`, values: [about.pageId] } : null;
+/** A condition on `ingest.ad`; `null` when the observation concerns no ad. */
+const adsOfCause = ({ about }: LateCause): Fragment | null => {
   const domain = 'pageId' in about ? about.registers : about.domain;
   const under = domain === null ? null : destinationsUnder(domain);
-  if (domain === null || under === null) return ofPage;
-  const from = nth + (ofPage?.values.length ?? 0);
-  const leading = `(destination >= $${from} and destination < $${from + 1}) or former_domains @> array[$${from + 2}::text]`;
-  return {
-    condition: ofPage === null ? `(${leading})` : `(${ofPage.condition} or ${leading})`,
-    values: [...(ofPage?.values ?? []), under.from, under.until, domain],
-  };
+  const conditions = [
+    'pageId' in about && sql.fragment`social_page_id = ${about.pageId}`,
+    under !== null && sql.fragment`(destination >= ${under.from} and destination < ${under.until})`,
+    under !== null && sql.fragment`former_domains @> array[${domain}::text]`,
+  ].filter((one) => one !== false);
+  return conditions.length === 0 ? null : sql.fragment`(${sql.or(conditions)})`;
 };
 
 /**
@@ -53,12 +49,12 @@ export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null
  * without ads: scans may have looked at it.
  */
 export const brandsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
-  const ads = adsOfCause(cause, 1);
+  const ads = adsOfCause(cause);
   if (ads === null) return [];
-  const { rows } = await database.query<{ brand_id: string }>(
-    `with found as (
+  const statement = sql.unsafe`
+     with found as (
        select brand_id, known->'brands' as brands, social_page_id, known->'looks'->0->>'scan_id' as first_scan
-       from ingest.ad where ${ads.condition}
+       from ingest.ad where ${ads}
      )
      select brand_id from (
        select brand_id::text, 0 as rank from found
@@ -67,10 +63,9 @@ export const brandsOfCause = async (database: Database, cause: LateCause): Promi
          where linked and social_page_id in (select social_page_id from found)
        union all select s.scanned_for::text, 1 from ingest.scan s
          where s.scan_id in (select first_scan::uuid from found)
-       union all select $${ads.values.length + 1}::text, 1 where $${ads.values.length + 2} or exists (select from found)
-     ) b group by brand_id order by min(rank), brand_id`,
-    [...ads.values, cause.brandId, 'pageId' in cause.about],
-  );
+       union all select ${cause.brandId}::text, 1 where ${'pageId' in cause.about} or exists (select from found)
+     ) b group by brand_id order by min(rank), brand_id`;
+  const { rows } = await database.query<{ brand_id: string }>(...textAndValues(statement));
   return rows.map(({ brand_id }) => brand_id);
 };
 
@@ -152,14 +147,13 @@ export const adIdsOfCause = async function* (
   cause: LateCause,
 ): AsyncGenerator<readonly string[]> {
   const SLICE_ADS = 500;
-  const ads = adsOfCause(cause, 2);
+  const ads = adsOfCause(cause);
   if (ads === null) return;
   for (let after = ''; ; ) {
-    const { rows } = await database.query<{ ad_id: string }>(
-      `select a.ad_id from ingest.ad_owner o join ingest.ad a using (ad_id, brand_id)
-       where a.ad_id > $1 and ${ads.condition} order by a.ad_id limit ${SLICE_ADS}`,
-      [after, ...ads.values],
-    );
+    const statement = sql.unsafe`
+      select a.ad_id from ingest.ad_owner o join ingest.ad a using (ad_id, brand_id)
+      where a.ad_id > ${after} and ${ads} order by a.ad_id limit ${raw(`${SLICE_ADS}`)}`;
+    const { rows } = await database.query<{ ad_id: string }>(...textAndValues(statement));
     if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
     if (rows.length < SLICE_ADS) return;
     after = rows.at(-1)?.ad_id ?? after;
@@ -168,13 +162,12 @@ export const adIdsOfCause = async function* (
 
 /** Includes domains to which the ads once led. */
 export const domainsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
-  const ads = adsOfCause(cause, 1);
+  const ads = adsOfCause(cause);
   if (ads === null) return [];
-  const { rows } = await database.query<LedTo>(
-    `select array(select distinct destination from ingest.ad where ${ads.condition} and destination is not null) as destinations,
-       array(select distinct unnest(former_domains) from ingest.ad where ${ads.condition}) as former`,
-    [...ads.values],
-  );
+  const statement = sql.unsafe`
+    select array(select distinct destination from ingest.ad where ${ads} and destination is not null) as destinations,
+      array(select distinct unnest(former_domains) from ingest.ad where ${ads}) as former`;
+  const { rows } = await database.query<LedTo>(...textAndValues(statement));
   return domainsLedTo(rows);
 };
 
@@ -182,14 +175,14 @@ export const extentOfCause = async (
   database: Database,
   cause: LateCause,
 ): Promise<{ readonly pageIds: readonly string[]; readonly scanIds: readonly string[] }> => {
-  const ads = adsOfCause(cause, 1);
+  const ads = adsOfCause(cause);
   if (ads === null) return { pageIds: [], scanIds: [] };
-  const { rows } = await database.query<{ page_ids: readonly string[]; scan_ids: readonly string[] }>(
-    `with found as (select social_page_id, known from ingest.ad where ${ads.condition})
+  type Extent = { page_ids: readonly string[]; scan_ids: readonly string[] };
+  const statement = sql.unsafe`
+     with found as (select social_page_id, known from ingest.ad where ${ads})
      select array(select distinct social_page_id from found where social_page_id is not null) as page_ids,
-       array(select distinct look->>'scan_id' from found, jsonb_array_elements(known->'looks') look) as scan_ids`,
-    [...ads.values],
-  );
+       array(select distinct look->>'scan_id' from found, jsonb_array_elements(known->'looks') look) as scan_ids`;
+  const { rows } = await database.query<Extent>(...textAndValues(statement));
   return { pageIds: rows[0]?.page_ids ?? [], scanIds: rows[0]?.scan_ids ?? [] };
 };
 

@@ -6,6 +6,7 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { type Fragment, raw, sql, textAndValues } from '#projections/sql/sql-tag.ts';
 import { destinationsUnder, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
 import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
@@ -183,20 +184,19 @@ type FoundAds = { readonly hasOpenMoves: boolean; readonly adIds: readonly strin
 
 const ADS_AT_ONCE = 500;
 
-/** Completes open moves first. `$1` of `condition` is the id of the previous ad. */
+/** `which` is a condition on `ingest.ad`. Completes open moves first. */
 const moveFoundAds = async (
   database: Database,
   eventStore: EventStore,
-  find: { readonly condition: string; readonly values: readonly unknown[] },
+  which: Fragment,
   cause: MoveCause,
 ): Promise<number> => {
   const findAfter = async (adId: string): Promise<FoundAds> => {
-    const { rows } = await database.query<FoundAds>(
-      `select exists (${OPEN_MOVES}) as "hasOpenMoves", array(
-         select ad_id from ingest.ad where ad_id > $1 and ${find.condition} order by ad_id limit ${ADS_AT_ONCE}
-       ) as "adIds"`,
-      [adId, ...find.values],
-    );
+    const statement = sql.unsafe`
+      select exists (${raw(OPEN_MOVES)}) as "hasOpenMoves", array(
+        select ad_id from ingest.ad where ad_id > ${adId} and ${which} order by ad_id limit ${raw(`${ADS_AT_ONCE}`)}
+      ) as "adIds"`;
+    const { rows } = await database.query<FoundAds>(...textAndValues(statement));
     return rows[0] ?? { hasOpenMoves: false, adIds: [] };
   };
   let events = 0;
@@ -223,7 +223,7 @@ export const moveAdsOfSharedHosts = async (database: Database, eventStore: Event
   const { rows } = await database.query<{ version: string }>('select version from ingest.shared_hosts');
   if (rows[0]?.version === SHARED_HOSTS_VERSION) return 0;
   const cause = { id: derivedId('shared hosts', SHARED_HOSTS_VERSION), at: NO_TIME };
-  const events = await moveFoundAds(database, eventStore, { condition: 'true', values: [] }, cause);
+  const events = await moveFoundAds(database, eventStore, raw('true'), cause);
   await database.query(
     `insert into ingest.shared_hosts (version) values ($1) on conflict (one) do update set version = excluded.version`,
     [SHARED_HOSTS_VERSION],
@@ -247,9 +247,12 @@ export const moveAdsOfPage = async (
     `select brand_id from ingest.linked_page where social_page_id = $1 order by confidence desc, brand_id limit 1`,
     [pageId],
   );
-  const condition = `social_page_id = $2 and brand_id ${rows[0]?.brand_id === brandId ? '<>' : '='} $3`;
+  const which =
+    rows[0]?.brand_id === brandId
+      ? sql.fragment`social_page_id = ${pageId} and brand_id <> ${brandId}`
+      : sql.fragment`social_page_id = ${pageId} and brand_id = ${brandId}`;
   const cause = { id: derivedId('page link', `${pageId}|${brandId}|${observedAt}`), at: observedAt, byScans };
-  return await moveFoundAds(database, eventStore, { condition, values: [pageId, brandId] }, cause);
+  return await moveFoundAds(database, eventStore, which, cause);
 };
 
 /** A domain that was registered. */
@@ -261,8 +264,8 @@ export type Registered = {
   readonly byScans?: boolean;
 };
 
-const notStaged = (nth: number): string =>
-  `not exists (select from ingest.staged_ad s where s.scan_id = $${nth}::uuid and s.ad_id = ad.ad_id)`;
+const notStagedBy = (scanId: string | undefined): Fragment => sql.fragment`
+  not exists (select from ingest.staged_ad s where s.scan_id = ${scanId ?? null}::uuid and s.ad_id = ad.ad_id)`;
 
 /** Brands of ads that lead or led to the domain, and brands that those ads and the domain's own ever had. */
 export const holdersOfDomain = async (
@@ -271,22 +274,22 @@ export const holdersOfDomain = async (
 ): Promise<readonly string[]> => {
   const under = destinationsUnder(domain);
   if (under === null) return [];
-  const { rows } = await database.query<{ brand_id: string }>(
-    `with found as (
-       select brand_id::text, known->'brands' as brands from ingest.ad
-       where destination >= $2 and destination < $3 and ${notStaged(4)}
-       union all
-       select brand_id::text, known->'brands' from ingest.ad where former_domains @> array[$5::text] and ${notStaged(4)}
-       union all
-       select brand_id::text, known->'brands' from ingest.ad
-       where known->'brands' @> to_jsonb($1::text)
-     )
-     select distinct brand_id from (
-       select brand_id from found
-       union all select jsonb_array_elements_text(brands) from found where brands is not null) held
-     where brand_id <> $1 order by brand_id`,
-    [brandIdOf(domain), under.from, under.until, exceptScanId ?? null, domain],
-  );
+  const statement = sql.unsafe`
+    with found as (
+      select brand_id::text, known->'brands' as brands from ingest.ad
+      where destination >= ${under.from} and destination < ${under.until} and ${notStagedBy(exceptScanId)}
+      union all
+      select brand_id::text, known->'brands' from ingest.ad
+      where former_domains @> array[${domain}::text] and ${notStagedBy(exceptScanId)}
+      union all
+      select brand_id::text, known->'brands' from ingest.ad
+      where known->'brands' @> to_jsonb(${brandIdOf(domain)}::text)
+    )
+    select distinct brand_id from (
+      select brand_id from found
+      union all select jsonb_array_elements_text(brands) from found where brands is not null) held
+    where brand_id <> ${brandIdOf(domain)} order by brand_id`;
+  const { rows } = await database.query<{ brand_id: string }>(...textAndValues(statement));
   return rows.map(({ brand_id }) => brand_id);
 };
 
@@ -300,12 +303,12 @@ export const adsLeadingTo = async function* (
   const under = destinationsUnder(domain);
   if (under === null) return;
   for (let after = ''; ; ) {
-    const { rows } = await database.query<{ ad_id: string }>(
-      `select ad_id from ingest.ad where brand_id = $1 and ad_id > $2 and ${notStaged(5)} and not known ? 'brands'
-         and ((destination >= $3 and destination < $4) or former_domains @> array[$6::text])
-       order by ad_id limit ${SLICE_ADS}`,
-      [brandId, after, under.from, under.until, exceptScanId ?? null, domain],
-    );
+    const statement = sql.unsafe`
+      select ad_id from ingest.ad
+      where brand_id = ${brandId} and ad_id > ${after} and ${notStagedBy(exceptScanId)} and not known ? 'brands'
+        and ((destination >= ${under.from} and destination < ${under.until}) or former_domains @> array[${domain}::text])
+      order by ad_id limit ${raw(`${SLICE_ADS}`)}`;
+    const { rows } = await database.query<{ ad_id: string }>(...textAndValues(statement));
     if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
     if (rows.length < SLICE_ADS) return;
     after = rows.at(-1)?.ad_id ?? after;
@@ -320,8 +323,8 @@ export const moveAdsOfDomain = async (
 ): Promise<number> => {
   const under = destinationsUnder(domain);
   if (under === null) return 0;
-  const condition = `destination >= $2 and destination < $3 and brand_id <> $4 and ${notStaged(5)}`;
+  const which = sql.fragment`destination >= ${under.from} and destination < ${under.until}
+    and brand_id <> ${brandIdOf(domain)} and ${notStagedBy(exceptScanId)}`;
   const cause = { id: derivedId('registration', domain), at: observedAt, byScans };
-  const values = [under.from, under.until, brandIdOf(domain), exceptScanId ?? null];
-  return await moveFoundAds(database, eventStore, { condition, values }, cause);
+  return await moveFoundAds(database, eventStore, which, cause);
 };
