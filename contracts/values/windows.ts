@@ -9,9 +9,8 @@ export const windowStart = (asOf: string, days: number): string =>
 
 export const utcDateSql = (time: string): string => `(${time} at time zone 'utc')::date`;
 
-/** `days` may be a placeholder. */
-export const inWindowSql = (date: string, asOf: string, days: number | string): string =>
+export const inWindowSql = (date: string, asOf: string, days: number): string =>
   `(${date} > ${utcDateSql(asOf)} - ${days} and ${date} <= ${utcDateSql(asOf)})`;
 
-export const windowStartSql = (asOf: string, days: number | string): string =>
+export const windowStartSql = (asOf: string, days: number): string =>
   `((${utcDateSql(asOf)} - ${days} + 1)::timestamp at time zone 'utc')`;

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { cutPage, SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { type DatedPage, datedPageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from '../sql/json-text.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
 
@@ -78,22 +78,14 @@ export type CategoryFilter = { readonly parentId?: string; readonly slug?: strin
 /** Start cursor: sorts before every row, so the first page needs no special case. */
 const BEFORE_FIRST = ['', SMALLEST_UUID] as const;
 
-export type CategoryPage = Page & { readonly asOf: readonly (string | null)[] };
-
-const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
-  const { rows, next } = cutPage(found, limit, (last) => [last.key, last.id]);
-  return {
-    items: rows.map(({ item }) => item),
-    next,
-    asOf: rows.map((row) => row.as_of),
-  };
-};
+const pageFrom = (found: readonly Row[], limit: number): DatedPage =>
+  datedPageOfRows(found, limit, (last) => [last.key, last.id]);
 
 export const listCategories = async (
   db: ReadDatabase,
   { parentId, slug }: CategoryFilter,
   page: PageRequest,
-): Promise<CategoryPage> => {
+): Promise<DatedPage> => {
   const where = sql.and([
     sql.fragment`c.slug is not null`,
     parentId !== undefined && sql.fragment`c.parent_id = ${parentId}`,
@@ -122,7 +114,7 @@ const SITEMAP = `
   cross join lateral (select greatest(c.named_at, c.defined_at, ${AS_OF}) as updated_at) n
   order by c.category_id`;
 
-export const listCategorySitemap = async (db: ReadDatabase, page: PageRequest): Promise<CategoryPage> => {
+export const listCategorySitemap = async (db: ReadDatabase, page: PageRequest): Promise<DatedPage> => {
   const [, afterId] = page.after ?? BEFORE_FIRST;
   return pageFrom(await db.query<Row>({ sql: SITEMAP, values: [afterId, page.limit + 1] }), page.limit);
 };

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
+import { type DatedPage, datedPageOfRows, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
 const AS_OF = raw(isoTimeSql('s.observed_at'));
@@ -21,8 +21,6 @@ type Row = {
   readonly item: string | null;
 };
 
-export type PageByVisits = Page & { readonly asOf: readonly string[] };
-
 /** Keys of a page, in the order of an index. */
 const listKeys = (from: Fragment, where: Fragment, { after, limit }: PageRequest): Fragment => sql.fragment`
   select monthly_visits, brand_id from ${from}
@@ -35,7 +33,7 @@ const readPage = async (
   keys: Fragment,
   own: Fragment,
   { after, limit }: PageRequest,
-): Promise<PageByVisits> => {
+): Promise<DatedPage<string>> => {
   const [, , rank = 0] = after ?? BEFORE_MOST_VISITED;
   const found = await db.query<Row>(sql.unsafe`
     select k.monthly_visits, k.brand_id, ${AS_OF} as as_of,
@@ -46,16 +44,7 @@ const readPage = async (
     join traffic.site s using (brand_id)
     left join brands.brand b using (brand_id)
     order by k.monthly_visits desc, k.brand_id desc`);
-  const { rows, next } = cutPage(found, limit, (last) => [
-    last.monthly_visits,
-    last.brand_id,
-    Number(rank) + limit,
-  ]);
-  return {
-    items: rows.flatMap(({ item }) => item ?? []),
-    next,
-    asOf: rows.map((row) => row.as_of),
-  };
+  return datedPageOfRows(found, limit, (last) => [last.monthly_visits, last.brand_id, Number(rank) + limit]);
 };
 
 /** The country is that of most traffic. The category may be of any level. */
@@ -63,7 +52,7 @@ export const listBrandsOfCountry = (
   db: ReadDatabase,
   { country, categoryId }: { readonly country: string; readonly categoryId?: string },
   page: PageRequest,
-): Promise<PageByVisits> => {
+): Promise<DatedPage<string>> => {
   const ofCountry = sql.fragment`is_public and monthly_visits is not null and top_country = ${country}`;
   const keysWhere = (where: Fragment) => listKeys(sql.fragment`traffic.site`, where, page);
   if (categoryId === undefined) return readPage(db, keysWhere(ofCountry), RANKING_ITEM, page);
@@ -81,7 +70,7 @@ export const listBrandsOfSegment = (
   db: ReadDatabase,
   segment: AudienceSegment,
   page: PageRequest,
-): Promise<PageByVisits> => {
+): Promise<DatedPage<string>> => {
   const keys = listKeys(sql.fragment`traffic.audience`, sql.fragment`segment = ${segment}`, page);
   return readPage(db, keys, sql.fragment`'"demographics":' || s.demographics`, page);
 };

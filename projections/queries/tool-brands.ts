@@ -1,6 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type DatedPage, datedPageOfRows, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from '../sql/json-text.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
 
@@ -28,7 +28,7 @@ export const listBrandsOfTool = async (
   db: ReadDatabase,
   { slug, country }: { readonly slug: string; readonly country?: string },
   { after, limit }: PageRequest,
-): Promise<Page & { readonly asOf: readonly (string | null)[] }> => {
+): Promise<DatedPage> => {
   const start = after ?? BEFORE_MOST_VISITED;
   const [, , rank = 0] = start;
   const where = sql.and([
@@ -50,14 +50,5 @@ export const listBrandsOfTool = async (
     join tools.brand b using (brand_id)
     left join brands.brand s using (brand_id)
     order by k.monthly_visits desc, k.brand_id desc`);
-  const { rows, next } = cutPage(found, limit, (last) => [
-    last.monthly_visits,
-    last.brand_id,
-    Number(rank) + limit,
-  ]);
-  return {
-    items: rows.flatMap(({ item }) => item ?? []),
-    next,
-    asOf: rows.map((row) => row.as_of),
-  };
+  return datedPageOfRows(found, limit, (last) => [last.monthly_visits, last.brand_id, Number(rank) + limit]);
 };

@@ -1,6 +1,6 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { BEFORE_NEWEST, cutPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, type DatedPage, datedPageOfRows } from '../sql/keyset-page.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
@@ -27,19 +27,12 @@ type Row = {
   readonly as_of: string | null;
 };
 
-export type TrackedPage = Page & { readonly asOf: readonly (string | null)[] };
-
 export const listTrackedBrands = async (
   db: ReadDatabase,
   workspaceId: string,
   page: PageRequest,
-): Promise<TrackedPage> => {
+): Promise<DatedPage> => {
   const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
   const found = await db.query<Row>({ sql: PAGE, values });
-  const { rows, next } = cutPage(found, page.limit, (last) => [last.tracked_at, last.brand_id]);
-  return {
-    items: rows.flatMap(({ item }) => item ?? []),
-    next,
-    asOf: rows.map((row) => row.as_of),
-  };
+  return datedPageOfRows(found, page.limit, (last) => [last.tracked_at, last.brand_id]);
 };

@@ -42,3 +42,15 @@ export const pageOfRows = <Row>(
   const { rows, next } = cutPage(found, limit, cursorOf);
   return { items: rows.map(toItem).filter((item) => item !== null), next };
 };
+
+/** `asOf` has an entry for each row of the page, also for those without an item. */
+export type DatedPage<AsOf = string | null> = Page & { readonly asOf: readonly AsOf[] };
+
+export const datedPageOfRows = <Row extends { readonly item: string | null; readonly as_of: string | null }>(
+  found: readonly Row[],
+  limit: number,
+  cursorOf: (last: Row) => Cursor,
+): DatedPage<Row['as_of']> => ({
+  ...pageOfRows(found, limit, { toItem: ({ item }) => item, cursorOf }),
+  asOf: found.slice(0, limit).map((row) => row.as_of),
+});

@@ -1,9 +1,10 @@
-import { createSqlTag, type FragmentSqlToken, FragmentToken, type ListSqlToken } from '@slonik/sql-tag';
+import { createSqlTag, FragmentToken } from '@slonik/sql-tag';
+import type { FragmentSqlToken, ListSqlToken } from 'slonik';
 import type { ReadQuery } from '#contracts/ports/read-database.ts';
 
 /**
- * Composes statements of parts. A fragment becomes text, every other value a parameter. It comes without the rest of
- * slonik, whose import takes a quarter of a process's start.
+ * Composes statements of parts. A fragment becomes text, every other value a parameter. It comes without slonik's pool,
+ * whose import takes a quarter of a process's start.
  */
 export const sql = createSqlTag();
 

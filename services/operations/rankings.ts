@@ -5,7 +5,8 @@ import { readBrandSummaries, readNewestObservation } from '#projections/brands/r
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { NewAdvertiser, Riser } from '#contracts/resources/corpus/ranking.ts';
 import { listNewAdvertisers as readNewAdvertisers } from '#projections/new-advertisers/read.ts';
-import { type PageByVisits, listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
+import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
+import type { DatedPage } from '#projections/sql/keyset-page.ts';
 import { readNewestEstimate } from '#projections/traffic/read.ts';
 import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
 import { listRisers as readRisers } from '#projections/rankings/read.ts';
@@ -78,7 +79,10 @@ export const listNewAdvertisers = endpoint({
 });
 
 /** Joins estimates and brand records; holds as of the older of the two. */
-export const pageByVisits = async (db: ReadDatabase, read: () => Promise<PageByVisits>): Promise<Reply> => {
+export const pageByVisits = async (
+  db: ReadDatabase,
+  read: () => Promise<DatedPage<string>>,
+): Promise<Reply> => {
   const [brandsAsOf, reply] = await Promise.all([
     readNewestObservation(db),
     pageAsOf(
