@@ -1,3 +1,4 @@
+import { QUEUE_PLANS } from '#application/delivery-outbox/claim.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { mergeHeldBack } from '#application/delivery-outbox/merge-held-back.ts';
 import { createTraceTables } from '#application/delivery-outbox/trace-context.ts';
@@ -125,7 +126,9 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
  */
 export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const { log, signal } = settings;
-  const pool = openPool(settings.databaseUrl, POOL_CLIENTS, { options: FENCED_CONNECTION });
+  const pool = openPool(settings.databaseUrl, POOL_CLIENTS, {
+    options: `${FENCED_CONNECTION} ${QUEUE_PLANS}`,
+  });
   const eventStore = openEventStore(settings.eventStoreUrl);
   try {
     await runAsLeader({

@@ -75,19 +75,16 @@ const load = async (
     readable.filter(({ type }) => type === 'ScanRecorded'),
     'brand_id',
   );
-  const loadRules = async (): Promise<boolean> => {
-    if (!(await pendingDigests.load(scanned, range, rulesMax))) return false;
-    const brandIds = idsOf(readable.filter(mayFire), 'brand_id');
-    const others = pendingDigests.alertIdsOf(scanned);
-    return rules.load({ brandIds, range, changing, others }, rulesMax);
-  };
+  const brandIds = idsOf(readable.filter(mayFire), 'brand_id');
   // Each event waits for these statements, so they run at the same time.
-  const [fits] = await Promise.all([
-    loadRules(),
+  const [pendingFit, rulesFit] = await Promise.all([
+    pendingDigests.load(scanned, range, rulesMax),
+    rules.load({ brandIds, range, changing }, rulesMax),
     untracked.load(idsOf(readable, 'brand_id')),
     waitingStreams.load([...new Set(events.map(({ stream }) => stream))]),
   ]);
-  return fits;
+  if (!pendingFit || !rulesFit) return false;
+  return rules.load({ others: pendingDigests.alertIdsOf(scanned) });
 };
 
 /**

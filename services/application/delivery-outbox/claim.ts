@@ -18,7 +18,7 @@ export type ClaimedDelivery = {
 };
 
 /**
- * Settings of connections that claim and record: statements are planned once, for the index. A plan made while the
+ * Settings of connections that fill and empty the queue: statements are planned once, for the index. A plan made while the
  * queue is short would read the whole table, and planning each time costs more than the statement.
  */
 export const QUEUE_PLANS = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';

@@ -14,7 +14,7 @@ export const notifyDue = (
   { connection }: Pick<Nats, 'connection'>,
   queued: readonly Pick<QueuedDelivery, 'endpoint'>[],
 ): void => {
-  if (connection.isClosed()) return;
+  if (connection.isClosed() || connection.isDraining()) return;
   const unique = [...new Set(queued.map(({ endpoint }) => endpoint))];
   for (const endpoints of chunk(unique, ENDPOINTS_PER_MESSAGE)) {
     const due: DeliveriesDue = { endpoints };
