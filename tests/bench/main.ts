@@ -61,10 +61,11 @@ if (options.compare !== undefined) {
 }
 const load = loadOfMachine();
 const outcomes: Outcome[] = [];
-for (const bench of benches) outcomes.push(await runBench(ROOT, bench));
-console.log(closingTable(outcomes));
-if (options.report) {
-  await writeFile(REPORT, reportOf(outcomes, commitOf(ROOT), load));
-  console.log(`\nThe report is in ${REPORT}.`);
+for (const bench of benches) {
+  outcomes.push(await runBench(ROOT, bench));
+  // After each bench, so that an interrupted run leaves a report of those that ended.
+  if (options.report) await writeFile(REPORT, reportOf(outcomes, commitOf(ROOT), load));
 }
+console.log(closingTable(outcomes));
+if (options.report) console.log(`\nThe report is in ${REPORT}.`);
 process.exit(outcomes.some(({ failed }) => failed) ? 1 : 0);
