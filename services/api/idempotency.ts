@@ -74,7 +74,7 @@ export type Claim = {
   store(reply: StoredReply): Promise<void>;
   /**
    * Releases the key without a reply. A failed request may have appended its events, so the next one takes over its
-   * command id.
+   * command id. Never throws: what Postgres does not answer is repeated.
    */
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };
@@ -159,8 +159,8 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   let freeing = 0;
   const closing = new AbortController();
   /**
-   * Frees a claim that may have been taken. One that is not found may still wait at the server, and is looked for
-   * again.
+   * Frees a claim that may have been taken, or whose release failed. One that is not found may still wait at the server, and is
+   * looked for again.
    */
   const freeLost = async (primaryKey: readonly string[], takenBy: string): Promise<void> => {
     if (freeing >= FREED_AT_ONCE) return;
@@ -213,7 +213,11 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
               ]);
             },
             release: async (outcome) => {
-              await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, takenBy]);
+              try {
+                await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, takenBy]);
+              } catch {
+                void outsideTimeBudget(() => freeLost(primaryKey, takenBy));
+              }
             },
           };
         }

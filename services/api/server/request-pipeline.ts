@@ -117,7 +117,7 @@ export const runWrite = async (
     // The reply does not wait for Postgres: a repetition of a failed request waits for the claim. After a refusal the key is free at
     // once, also for another body.
     if (outcome === 'failed') answer(error);
-    await context.claim?.release(outcome).catch(() => undefined);
+    await context.claim?.release(outcome);
     if (outcome === 'refused') answer(error);
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);
