@@ -87,7 +87,7 @@ const UncutProduct = z.strictObject({
   variants: z.array(ObservedVariant).min(1),
 });
 
-/** Cut to its limits (`shorten-product.ts`), not rejected for its length. Parsing the result again changes nothing. */
+/** Cut to its limits (`shortenProduct`), not rejected for its length. Parsing the result again changes nothing. */
 export const ObservedProduct = UncutProduct.transform(shortenProduct);
 export type ObservedProduct = z.infer<typeof ObservedProduct>;
 

@@ -18,7 +18,7 @@ export const ADVISORY_LOCKS = {
   vaultSchema: 7_205_312,
   /** Delivery outbox. */
   deliverySchema: 7_205_313,
-  /** Order of journal entries and commits. `delivery-outbox/schema/schema.sql` takes it too, in shared mode. */
+  /** Order of journal entries and commits. `delivery-outbox/schema.sql` takes it too, in shared mode. */
   deliveryJournal: 7_205_314,
   /** Trace contexts of deliveries. */
   traceSchema: 7_205_316,

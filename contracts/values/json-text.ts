@@ -19,10 +19,6 @@ export const joinObjects = (first: string, second: string): string => {
 export const appendFields = (object: string, fields: FieldTexts): string =>
   joinObjects(object, objectText(fields));
 
-/** `object`: SQL of a text with at least one field. */
-export const appendedFieldSql = (object: string, name: string, value: string): string =>
-  `left(${object}, -1) || ',"${name}":' || ${value} || '}'`;
-
 const STRING_AT = /"(?:[^"\\]|\\.)*"/y;
 
 /** `null` without one. The object's own field, unless an object inside or after it has a field of that name. */

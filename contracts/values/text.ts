@@ -14,9 +14,6 @@ export const observedText = (maxLength: number) => z.string().max(maxLength).ref
 /** For texts that are cut to their limit and not refused. */
 export const uncutText = () => z.string().refine(isStorable, NOT_STORABLE);
 
-export const trimmedText = (maxLength: number) =>
-  z.string().trim().min(1).max(maxLength).refine(isStorable, NOT_STORABLE);
-
 export const uncutWebAddress = () =>
   z
     .url({ protocol: /^https?$/ })

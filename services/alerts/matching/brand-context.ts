@@ -1,12 +1,7 @@
-import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Event } from '#contracts/events/event.ts';
-import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-
-export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
 type BrandRow = {
   readonly slug: string | null;

@@ -36,13 +36,6 @@ export const SCAN_CONFLICTS: ConflictPolicy = {
   exhausted: (conflict) => conflict,
 };
 
-/** For events that must reach the log and do not depend on its content. */
-export const UNBOUNDED_CONFLICTS: ConflictPolicy = {
-  retries: Number.POSITIVE_INFINITY,
-  delayMs: (conflict) => Math.random() * Math.min(50, 2 * conflict),
-  exhausted: (conflict) => conflict,
-};
-
 /** A stream is one such store; the working tables of an ad library, with the brand's stream, are another. */
 export type StateStore<State, E extends Event> = {
   load(conflicts: number): Promise<State>;

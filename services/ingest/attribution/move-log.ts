@@ -143,14 +143,3 @@ export const newestCoverOf = async (
   );
   return new Map(rows.map(({ social_page_id, ...scan }) => [social_page_id, scan]));
 };
-
-export const movedAds = async (
-  database: Database,
-  adIds: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const { rows } = await database.query<{ ad_id: string }>(
-    'select distinct ad_id from ingest.ad_move where ad_id = any($1::text[])',
-    [adIds],
-  );
-  return new Set(rows.map(({ ad_id }) => ad_id));
-};

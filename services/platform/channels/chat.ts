@@ -9,11 +9,6 @@ import { chatMessageOf } from './chat-message.ts';
 import { postOnce } from './http-post.ts';
 import { RETRY_AFTER_MAX_MS, type SendOutcome, failedOutcome } from './send-outcome.ts';
 
-/**
- * Between two messages to one incoming webhook. The sender enforces it (`application/delivery-outbox/rate-limit.ts`).
- */
-export const CHAT_INTERVAL_MS = 1_000;
-
 /** RFC 6585, section 4. */
 const TOO_MANY_REQUESTS = 429;
 

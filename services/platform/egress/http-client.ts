@@ -54,7 +54,7 @@ export const limitAnswerHead = (socket: Socket): void => {
 };
 
 /**
- * The limit of all sends at once (`services/delivery/endpoints/endpoint-queues.ts`): a stalling receiver holds
+ * The limit of all sends at once (`services/delivery/worker.ts`): a stalling receiver holds
  * connections, and no request may wait for another endpoint.
  */
 const CONNECTIONS_PER_HOST = 512;

@@ -8,7 +8,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { attack, isLong } from '../attack.ts';
 
-/** Concurrent sends to one endpoint: its limit (`services/delivery/endpoints/endpoint-queues.ts`). */
+/** Concurrent sends to one endpoint: its limit (`services/application/delivery-outbox/claim.ts`). */
 const SENDS_PER_ENDPOINT = 16;
 const KINDS = [
   'stalls',

@@ -6,12 +6,7 @@ import type { Database } from '../pool.ts';
 import packageJson from '../../../../package.json' with { type: 'json' };
 
 const BEAT_MS = 2_000;
-/** Without a renewal for this long a process counts as dead. */
-const DEAD_AFTER_SECONDS = 10;
 const FORGOTTEN_AFTER_MINUTES = 60;
-
-export const isAliveSql = (alias: string): string =>
-  `${alias}.seen_at > now() - interval '${DEAD_AFTER_SECONDS} seconds'`;
 
 /** Event types by category, with the highest schema version that this release reads. */
 const READS = Object.fromEntries(
