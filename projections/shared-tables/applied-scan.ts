@@ -10,16 +10,12 @@ import type { Change, Statement } from '../define-projection.ts';
  * replaces it and earlier looks of the batch do not count. `time` and `order` are columns of the input.
  */
 export const newestLookSql = (time: string, order: string): string => `
-  select b.brand_id, r.brand_id is not null as resets, greatest(r.at, n.at) as at
-  from (select distinct brand_id from :input i) b
-  left join (
-    select distinct on (brand_id) brand_id, ${time} as at, ${order} as nth from :input i
-    where resets order by brand_id, ${order} desc
-  ) r using (brand_id)
-  left join lateral (
-    select max(i.${time}) as at from :input i
-    where i.brand_id = b.brand_id and not i.resets and (r.nth is null or i.${order} > r.nth)
-  ) n on true`;
+  select brand_id, bool_or(resets) as resets, max(at) filter (where nth >= coalesce(reset_nth, nth)) as at
+  from (
+    select brand_id, ${time} as at, ${order} as nth, resets,
+      max(${order}) filter (where resets) over (partition by brand_id) as reset_nth
+    from :input i
+  ) i group by brand_id`;
 
 /**
  * Table `applied_scan (brand_id, scanned_at)` of a projection. Replies take `meta.as_of` from the read model of their

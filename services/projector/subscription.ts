@@ -1,6 +1,6 @@
-import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
-import type { Follower } from '#platform/event-store/catch-up-subscription.ts';
+import type { Followed, Follower } from '#platform/event-store/catch-up-subscription.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type Followers, createBatchDispatcher } from './apply/batch-dispatcher.ts';
 import { recordState } from './apply/checkpoints.ts';
@@ -11,43 +11,72 @@ import type { ProjectorDependencies } from './dependencies.ts';
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
 const CATCH_UP_BATCH_WINDOW_MS = 250;
-/** Waits 3 ms for more events, so that fewer commits compete with writers. */
-const LIVE_BATCH_WINDOW_MS = 3;
-const BATCH_WINDOW_FROM_EVENTS = 50;
+/**
+ * Pause after a live batch, in times of its duration, and its maximum. Most of a small transaction's cost does not depend
+ * on its number of events.
+ */
+const LIVE_PAUSE_SHARE = 3;
+const LIVE_PAUSE_MAX_MS = 100;
 /** Byte limit of a batch: each projection holds its rows in memory. Usual events reach the number limit first. */
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
+/** True for an event of a request: its caller waits until read models show it. A copied event may lack metadata. */
+const isAwaited = ({ metadata }: RecordedEvent): boolean => {
+  const actor = (metadata as Partial<EventMetadata> | undefined)?.actor;
+  return actor !== undefined && actor.kind !== 'service';
+};
+
 export const createBatchReader = (follower: Follower) => {
   let isCaughtUp = false;
-  let lastBatchEvents = 0;
+  let returnedAtMs = Number.POSITIVE_INFINITY;
+  let taking: Promise<readonly Followed[]> | null = null;
+
+  /** `null` when nothing arrives in time; the next call waits on. `endMs`: `null` without limit. */
+  const take = async (endMs: number | null, max: number, bytesMax: number) => {
+    taking ??= follower.take(max, bytesMax);
+    // The failure is thrown where the items are awaited; this handler prevents an unhandled rejection.
+    taking.catch(() => undefined);
+    const limit = new AbortController();
+    const ended =
+      endMs === null ? [] : [pause(Math.max(0, endMs - performance.now()), limit.signal).then(() => null)];
+    const items = await Promise.race([taking, ...ended]).finally(() => limit.abort());
+    if (items !== null) taking = null;
+    return items;
+  };
+
   return async () => {
-    if (isCaughtUp && lastBatchEvents >= BATCH_WINDOW_FROM_EVENTS) await pause(LIVE_BATCH_WINDOW_MS);
+    const startMs = performance.now();
+    // Far behind, writing is faster than reading. Without this window, every few events would cost a commit.
+    const catchUpEndMs = startMs + CATCH_UP_BATCH_WINDOW_MS;
+    const appliedMs = Math.max(0, startMs - returnedAtMs);
+    const pauseEndMs = startMs + Math.min(LIVE_PAUSE_MAX_MS, LIVE_PAUSE_SHARE * appliedMs);
     const events: RecordedEvent[] = [];
     let bytes = 0;
     let position = 0n;
-    // Far behind, writing is faster than reading. Without this window, every few events would cost a commit.
-    const windowEndsMs = performance.now() + CATCH_UP_BATCH_WINDOW_MS;
-    do {
-      const items = await follower.take(
-        isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH - events.length,
-        BATCH_BYTES_MAX - bytes,
+    let hasAwaited = false;
+    const isComplete = (): boolean => {
+      const isFull = events.length >= (isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH) || bytes >= BATCH_BYTES_MAX;
+      return (
+        isFull || performance.now() >= (isCaughtUp ? pauseEndMs : catchUpEndMs) || (isCaughtUp && hasAwaited)
       );
+    };
+    do {
+      const max = (isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH) - events.length;
+      const endMs = isCaughtUp && position > 0n ? pauseEndMs : null;
+      const items = await take(endMs, max, BATCH_BYTES_MAX - bytes);
+      if (items === null) break;
       if (items.length === 0) return null;
       for (const item of items) {
         if (item.kind === 'event') {
           events.push(item.event);
           bytes += item.bytes;
           position = item.event.position;
+          hasAwaited ||= isAwaited(item.event);
         } else if (item.kind === 'checkpoint') position = item.position;
         else isCaughtUp = true;
       }
-    } while (
-      !isCaughtUp &&
-      events.length < CATCH_UP_BATCH &&
-      bytes < BATCH_BYTES_MAX &&
-      performance.now() < windowEndsMs
-    );
-    lastBatchEvents = events.length;
+    } while (!isComplete());
+    returnedAtMs = performance.now();
     return { events, position, isCaughtUp };
   };
 };

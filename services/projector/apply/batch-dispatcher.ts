@@ -10,8 +10,10 @@ import type { LiveDatabases } from '../dependencies.ts';
 import { type Failed, type Move, moveStatement, recordMove } from './move-positions.ts';
 import { type Cursor, nameOf, proveRunning, type Running } from './running.ts';
 
-/** Larger batches use one transaction per projection, in parallel. */
-const ONE_TRANSACTION_EVENTS_MAX = 200;
+/** Events of a batch. Larger ones use one transaction per projection, in parallel. */
+const ONE_TRANSACTION_EVENTS_MAX = 500;
+/** After as many events written on other connections, tables may have outgrown the plans of the pipeline. */
+const DISCARD_PLANS_AFTER_EVENTS = 2_000;
 /** Minimum interval between writes of positions by batches without events. */
 const IDLE_POSITIONS_MS = 100;
 
@@ -42,6 +44,7 @@ export const createBatchDispatcher = (
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
   let pendingStore: (() => Promise<void>) | undefined;
+  let unplanned = 0;
 
   const meters = new Map<string, ReturnType<typeof batchMeter>>();
   const count = (one: Running, events: number, sinceMs: number): void => {
@@ -84,14 +87,17 @@ export const createBatchDispatcher = (
     for (const { one } of shares) await proveRunning(database, nameOf(one), one.row, cursor);
   };
 
-  const tryOneTransaction = async (shares: readonly Share[], move: Move): Promise<boolean> => {
-    const events = shares.reduce((sum, share) => sum + share.events.length, 0);
+  const tryOneTransaction = async (
+    events: readonly RecordedEvent[],
+    shares: readonly Share[],
+    move: Move,
+  ): Promise<boolean> => {
     const hasParkedStream = shares.some((share) =>
       share.events.some(({ stream }) => share.one.parked.has(stream)),
     );
     // A failed projection may fail again, so it must not use the transaction that all readers share.
     const isAlone = shares.some(({ one }) => one.readsAlone);
-    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || isAlone) return false;
+    if (events.length > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || isAlone) return false;
     try {
       return await applyInOneTransaction(pipeline, shares, move);
     } catch (error) {
@@ -132,7 +138,7 @@ export const createBatchDispatcher = (
       const since = performance.now();
       const applied = new Map(busy.map(({ one, events: own }) => [nameOf(one), own.length]));
       const move = { ...moveTo(position, behind), applied };
-      if (await tryOneTransaction(busy, move)) {
+      if (await tryOneTransaction(events, busy, move)) {
         recordMove(move);
         storedAtMs = performance.now();
         for (const { one, events: own } of busy) {
@@ -144,8 +150,12 @@ export const createBatchDispatcher = (
       const isSmall = events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => !one.readsAlone);
       const applying = { database: isSmall ? live.hurried : live.patient, log, cursor };
       const failed = await applyEach({ ...applying, shares: busy, position, count });
-      // Plans for small tables do not suit large ones, and autovacuum analyzes the tables only later.
-      pipeline.discardPlans();
+      unplanned += events.length;
+      if (unplanned >= DISCARD_PLANS_AFTER_EVENTS) {
+        // Plans for small tables do not suit large ones, and autovacuum analyzes the tables only later.
+        pipeline.discardPlans();
+        unplanned = 0;
+      }
       const left = new Set(failed.map(({ one }) => one));
       await store(
         moveTo(

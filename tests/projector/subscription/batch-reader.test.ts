@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
+import { pause } from '#platform/clock.ts';
 import { BATCH_BYTES_MAX, createBatchReader } from '#services/projector/subscription.ts';
 import { recorded } from '#tests/dsl/projections.ts';
 
@@ -25,4 +26,34 @@ test('a batch of large events ends at its byte limit, and the next batch continu
     if (read.length === 32) break;
   }
   expect(read).toEqual(events.slice(0, 32).map(({ revision }) => revision));
+});
+
+test('live events that arrive soon after a batch share the next one, until an event of a request', async () => {
+  const [first, second, third, awaited] = recorded(
+    Array.from({ length: 4 }, () => ({ stream: 'test-1', event: { type: 'Small', data: {} } })),
+  ).map((event): Followed => ({ kind: 'event', event, bytes: 1 }));
+  if (!first || !second || !third || awaited?.kind !== 'event') throw new Error('four events expected');
+  const { event } = awaited;
+  const metadata = { ...event.metadata, actor: { kind: 'api_key', id: 'k' } } as const;
+  const ofRequest: Followed = { ...awaited, event: { ...event, metadata } };
+  const arriving: (readonly [items: readonly Followed[], afterMs: number])[] = [
+    [[{ kind: 'caught_up' }, first], 0],
+    [[second], 0],
+    [[third], 5],
+    [[ofRequest], 5],
+  ];
+  const readBatch = createBatchReader({
+    take: async () => {
+      const [items, afterMs] = arriving.shift() ?? [[], 0];
+      await pause(afterMs);
+      return items;
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
+  expect((await readBatch())?.events).toHaveLength(1);
+  // The batch takes a while to apply.
+  await pause(50);
+  expect((await readBatch())?.events).toEqual(
+    [second, third, ofRequest].map((item) => item.kind === 'event' && item.event),
+  );
 });
