@@ -4,6 +4,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
+import { openBrandContext, type BrandContext } from './matching/brand-context.ts';
 import type { MatchingState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
 import { createPendingSignalChecks } from './matching/pending-signal-checks.ts';
@@ -33,6 +34,7 @@ export type Progress = MatchingState & {
   /** Null unless the event after `position` is matched with some of the rules of its brand. */
   partial: PartialMatch | null;
   readonly replayedUntil: bigint;
+  readonly brands: BrandContext;
   readonly rules: StoredRules;
   readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
@@ -75,6 +77,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     logTime: row?.log_time ?? '',
     replayedUntil: BigInt(row?.replayed_until ?? 0),
     digestsDue: true,
+    brands: openBrandContext(database),
     rules: openActiveRules(database),
     untracked: openUntrackedBrands(database),
     pendingDigests: openPendingDigests(database),
@@ -89,22 +92,23 @@ export const saveProgress = async (
   progress: Progress,
   position: bigint,
 ): Promise<void> => {
-  await progress.rules.save(client);
-  await progress.untracked.save(client);
-  await progress.pendingDigests.save(client);
-  await progress.signalChecks.save(client);
-  await progress.waitingStreams.save(client);
-  const { rowCount } = await client.query({
-    name: 'move the checkpoint of alerts',
-    text: `update alerting.checkpoint set position = $1, log_time = $2, partial_position = $4, partial_alert_id = $5
-           where position = $3`,
-    values: [
-      position,
-      progress.logTime,
-      progress.position,
-      progress.partial?.position,
-      progress.partial?.alertId,
-    ],
-  });
+  const { brands, rules, untracked, pendingDigests, signalChecks, waitingStreams } = progress;
+  const [{ rowCount }] = await Promise.all([
+    client.query({
+      name: 'move the checkpoint of alerts',
+      text: `update alerting.checkpoint set position = $1, log_time = $2, partial_position = $4, partial_alert_id = $5
+             where position = $3`,
+      values: [
+        position,
+        progress.logTime,
+        progress.position,
+        progress.partial?.position,
+        progress.partial?.alertId,
+      ],
+    }),
+    ...[brands, rules, untracked, pendingDigests, signalChecks, waitingStreams].map((one) =>
+      one.save(client),
+    ),
+  ]);
   if (rowCount !== 1) throw new CheckpointMoved();
 };

@@ -11,7 +11,6 @@ import { applyRuleChange, prepareRuleChange, toFinalRuleState } from './apply-ru
 import { saveProgress } from './checkpoint.ts';
 import { deliveriesOf } from './create-deliveries.ts';
 import type { MatchingSession } from './dependencies.ts';
-import type { BrandContext } from './matching/brand-context.ts';
 import type { FollowedEvent, Match, Outcome } from './matching/match-events.ts';
 
 /** `null` when tracing is off. */
@@ -61,12 +60,13 @@ const queueMatches = async (
   const isReplay = progress.position < progress.replayedUntil;
   const deliveries = isReplay || isLate ? await replayGuard.open(derived) : derived;
   return inTransaction(database, async (client) => {
-    const added = deliveries.length === 0 ? [] : await enqueueOrHoldBack(client, deliveries);
-    if (traces) {
-      await storeTraces(client, traces.ofDeliveries);
-      traces.ofDeliveries.clear();
-    }
-    await write(client);
+    // At once, in the order of the calls: statements that do not wait for each other share a round trip.
+    const [added] = await Promise.all([
+      enqueueOrHoldBack(client, deliveries),
+      traces && storeTraces(client, traces.ofDeliveries),
+      write(client),
+    ]);
+    traces?.ofDeliveries.clear();
     return added;
   });
 };
@@ -85,7 +85,6 @@ export const commit = async (
   session: MatchingSession,
   { matches, ruleChanges }: Pick<Outcome, 'matches' | 'ruleChanges'>,
   position: bigint,
-  brandContext: BrandContext | null,
   { traces = null, isLate = false }: CommitOptions = {},
 ): Promise<void> => {
   const { progress, settings, replayGuard } = session;
@@ -101,7 +100,6 @@ export const commit = async (
   for (const ruleChange of effectiveChanges) await prepareRuleChange(session.database, ruleChange, now);
   const lastQueued = await queueMatches(session, last, { traces, isLate }, async (client) => {
     for (const ruleChange of effectiveChanges) await applyRuleChange(client, ruleChange, now);
-    await brandContext?.save(client);
     await saveProgress(client, progress, position);
   });
   queued.push(...lastQueued);

@@ -2,8 +2,7 @@ import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import type { MatchingSession } from './dependencies.ts';
 import { closeAllDue } from './digests/close-due-digests.ts';
-import { loadBrandContext } from './matching/brand-context.ts';
-import { forgetState, loadRange, loadState, mayFire, RULES_MAX } from './matching/load-state.ts';
+import { forgetState, loadRange, loadState, mayFire, RULES_MAX, trimState } from './matching/load-state.ts';
 import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
 import { FIRST_ID, nextRange } from './matching/rule-range.ts';
 
@@ -28,7 +27,7 @@ export const processBatch = async (
     } else if (item.kind === 'checkpoint') position = item.position;
   }
   if (events.length === 0) {
-    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
+    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position);
     return;
   }
   let crowded: string | null = null;
@@ -64,21 +63,18 @@ const matchLoaded = async (
   position: bigint,
   options: BatchOptions,
 ): Promise<void> => {
-  const { progress, settings, database } = session;
-  // The data of an unreadable event can have any shape.
-  const readable = events.filter(({ unreadable }) => unreadable === undefined);
-  const brandContext = await loadBrandContext(database, readable);
+  const { progress, settings } = session;
   const traces = tracesOf(events);
   let rest = events;
   for (let first = rest[0]; first !== undefined; first = rest[0]) {
     await startEvent(session, first, options);
-    const outcome = matchEvents(progress, brandContext, settings.baseUrl, rest);
+    const outcome = matchEvents(progress, settings.baseUrl, rest);
     const last = rest[outcome.taken - 1];
     rest = rest.slice(outcome.taken);
     const reached = rest.length > 0 ? (last?.position ?? position) : position;
-    await commit(session, outcome, reached, brandContext, { traces });
+    await commit(session, outcome, reached, { traces });
   }
-  forgetState(progress);
+  trimState(progress, settings.rulesMax ?? RULES_MAX);
 };
 
 /**
@@ -97,14 +93,14 @@ const matchInRanges = async (
   const traces = tracesOf([event]);
   const { partial } = progress;
   let after = partial?.position === event.position ? partial.alertId : FIRST_ID;
+  forgetState(progress);
   while (!options.leading.aborted) {
     const range = await nextRange(database, brandOf(event), after, settings.rulesMax ?? RULES_MAX);
     await loadRange(progress, event, range);
-    const brandContext = await loadBrandContext(database, [event]);
-    const outcome = matchEvents(progress, brandContext, settings.baseUrl, [event]);
+    const outcome = matchEvents(progress, settings.baseUrl, [event]);
     progress.partial = range.isLast ? null : { position: event.position, alertId: range.upTo };
-    if (range.isLast) await commit(session, outcome, position, brandContext, { traces });
-    else await commit(session, outcome, progress.position, null, { traces });
+    if (!range.isLast) progress.brands.forget();
+    await commit(session, outcome, range.isLast ? position : progress.position, { traces });
     forgetState(progress);
     if (range.isLast) return true;
     after = range.upTo;

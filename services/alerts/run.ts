@@ -128,6 +128,7 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const { log, signal } = settings;
   const pool = openPool(settings.databaseUrl, POOL_CLIENTS, {
     options: `${FENCED_CONNECTION} ${QUEUE_PLANS}`,
+    pipeline: true,
   });
   const eventStore = openEventStore(settings.eventStoreUrl);
   try {

@@ -6,8 +6,7 @@ import { saveProgress } from '../checkpoint.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { contentOf } from '../matching/pending-digests.ts';
-import { readStoredItems } from '../matching/stored-items.ts';
-import { removeEntries } from '../matching/stored-items.ts';
+import { readStoredItems, removeEntries } from '../matching/stored-items.ts';
 import { countDueDigests, readDueDigests } from './due-digests.ts';
 
 /**
@@ -51,9 +50,11 @@ const closePage = async (session: MatchingSession): Promise<void> => {
   });
   const deliveries = isReplay ? await replayGuard.open(derived) : derived;
   const queued = await inTransaction(database, async (client) => {
-    const added = await enqueue(client, deliveries);
-    await removeEntries(client, page);
-    await saveProgress(client, progress, progress.position);
+    const [added] = await Promise.all([
+      enqueue(client, deliveries),
+      removeEntries(client, page),
+      saveProgress(client, progress, progress.position),
+    ]);
     return added;
   });
   if (queued.length === 0) return;

@@ -10,14 +10,15 @@ export type ActiveRules = {
 };
 
 /**
- * Rules at the checkpoint, in the table. Memory holds only those of a batch, because hundreds of thousands would fill
- * it.
+ * Rules at the checkpoint, in the table. Memory holds only those of the last brands, because hundreds of thousands would
+ * fill it.
  */
 export type StoredRules = ActiveRules & {
   /** Returns false, and loads nothing, when the brands have more rules in the range than `pairsMax`. */
   load(wanted: WantedRules, pairsMax?: number | null): Promise<boolean>;
-  /** Call it after `save`. */
   forget(): void;
+  /** Call it after `save`. Returns how many rules stay in memory; of none of them the brands. */
+  trim(): number;
   save(client: Transaction): Promise<void>;
 };
 
@@ -85,6 +86,7 @@ export const openActiveRules = (database: Database): StoredRules => {
     brandsOf.delete(alertId);
     const present = rule === null || rule.status === 'deleted' ? null : rule;
     changed.set(alertId, present);
+    wholeRules.add(alertId);
     if (present === null) {
       byId.delete(alertId);
       return;
@@ -118,6 +120,14 @@ export const openActiveRules = (database: Database): StoredRules => {
     forget: () => {
       for (const one of [byId, byBrand, brandsOf, loadedBrands, wholeRules]) one.clear();
     },
+    trim: () => {
+      for (const alertId of wholeRules) {
+        const rule = byId.get(alertId);
+        if (rule !== undefined) byId.set(alertId, { ...rule, brand_ids: [] });
+      }
+      wholeRules.clear();
+      return Math.max(byId.size, loadedBrands.size);
+    },
     save: async (client) => {
       if (changed.size === 0) return;
       await write(client, changed);
@@ -130,25 +140,23 @@ const write = async (client: Transaction, changed: ReadonlyMap<string, AlertRule
   const ids = [...changed.keys()];
   const present = [...changed.values()].filter((rule) => rule !== null);
   const gone = ids.filter((alertId) => changed.get(alertId) === null);
-  await client.query('delete from alerting.rule_brand where alert_id = any($1::uuid[])', [ids]);
-  if (present.length > 0) {
-    await client.query(
+  const pairs = present.flatMap(({ alert_id, brand_ids }) =>
+    brand_ids.map((brand_id) => ({ alert_id, brand_id })),
+  );
+  await Promise.all([
+    client.query('delete from alerting.rule_brand where alert_id = any($1::uuid[])', [ids]),
+    client.query(
       `insert into alerting.rule (alert_id, rule) select * from unnest($1::uuid[], $2::jsonb[])
        on conflict (alert_id) do update set rule = excluded.rule`,
       [present.map(({ alert_id }) => alert_id), present.map((rule) => JSON.stringify(rule))],
-    );
-    const pairs = present.flatMap(({ alert_id, brand_ids }) =>
-      brand_ids.map((brand_id) => ({ alert_id, brand_id })),
-    );
-    await client.query(
+    ),
+    client.query(
       `insert into alerting.rule_brand (alert_id, brand_id) select * from unnest($1::uuid[], $2::uuid[])
        on conflict do nothing`,
       [pairs.map(({ alert_id }) => alert_id), pairs.map(({ brand_id }) => brand_id)],
-    );
-  }
-  if (gone.length > 0) {
-    for (const table of ['rule', 'told_signal']) {
-      await client.query(`delete from alerting.${table} where alert_id = any($1::uuid[])`, [gone]);
-    }
-  }
+    ),
+    ...['rule', 'told_signal'].map((table) =>
+      client.query(`delete from alerting.${table} where alert_id = any($1::uuid[])`, [gone]),
+    ),
+  ]);
 };

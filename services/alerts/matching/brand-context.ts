@@ -11,14 +11,20 @@ type BrandRow = {
 };
 const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
-/** Brands and pages of a batch, with the changes that it makes to them. */
+/** Brands and pages at the checkpoint, in their tables. Memory holds those of the last batches. */
 export type BrandContext = {
+  /** Needed for the brands and pages of the events before they are matched. */
+  load(events: readonly Event[]): Promise<void>;
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
   page(brandId: string, pageId: string): BrandPage;
   setBrand(brandId: string, changes: Partial<BrandRow>): void;
   setPage(brandId: string, pageId: string, page: BrandPage): void;
   save(client: Transaction): Promise<void>;
+  /** Also drops changes that are not saved. */
+  forget(): void;
+  /** Counts what is in memory. */
+  size(): number;
 };
 
 type Pair = { readonly brand_id: string; readonly page_id: string };
@@ -38,49 +44,57 @@ const pairOf = ({ type, data }: Event): Pair | null => {
 };
 const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}`;
 
-const readBrands = async (database: Database, ids: readonly string[]): Promise<Map<string, BrandRow>> => {
-  if (ids.length === 0) return new Map();
-  const { rows } = await database.query<BrandRow & { brand_id: string }>({
+const readBrands = async (database: Database, ids: readonly string[]): Promise<readonly BrandRow[]> => {
+  if (ids.length === 0) return [];
+  const { rows } = await database.query<BrandRow>({
     name: 'learn brands',
-    text: `select brand_id, slug, name, logo_url, last_complete_at from alerting.brand
-           where brand_id = any($1::uuid[])`,
+    text: `select b.slug, b.name, b.logo_url, b.last_complete_at
+           from unnest($1::uuid[]) with ordinality as wanted (brand_id, n)
+           left join alerting.brand b using (brand_id) order by n`,
     values: [ids],
   });
-  return new Map(rows.map(({ brand_id, ...brand }) => [brand_id, brand]));
+  return rows;
 };
 
-const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, BrandPage>> => {
-  if (pairs.length === 0) return new Map();
-  const { rows } = await database.query<BrandPage & { brand_id: string; social_page_id: string }>({
+const readPages = async (database: Database, pairs: readonly Pair[]): Promise<readonly BrandPage[]> => {
+  if (pairs.length === 0) return [];
+  const { rows } = await database.query<BrandPage>({
     name: 'learn pages',
-    text: `select brand_id, social_page_id, role, ran_ads, was_new_partner from alerting.page
-           join unnest($1::uuid[], $2::text[]) as wanted (brand_id, social_page_id) using (brand_id, social_page_id)`,
+    text: `select p.role, coalesce(p.ran_ads, false) as ran_ads, coalesce(p.was_new_partner, false) as was_new_partner
+           from unnest($1::uuid[], $2::text[]) with ordinality as wanted (brand_id, social_page_id, n)
+           left join alerting.page p using (brand_id, social_page_id) order by n`,
     values: [pairs.map(({ brand_id }) => brand_id), pairs.map(({ page_id }) => page_id)],
   });
-  return new Map(
-    rows.map(({ brand_id, social_page_id, ...page }) => [keyOf(brand_id, social_page_id), page]),
-  );
+  return rows;
 };
 
-export const loadBrandContext = async (
-  database: Database,
-  events: readonly Event[],
-): Promise<BrandContext> => {
-  const brandIds = new Set<string>();
-  const pairs = new Map<string, Pair>();
-  for (const event of events) {
-    const { brand_id } = event.data as Partial<Pair>;
-    if (brand_id) brandIds.add(brand_id);
-    const pair = pairOf(event);
-    if (pair) pairs.set(keyOf(pair.brand_id, pair.page_id), pair);
-  }
-  const [brands, pages] = await Promise.all([
-    readBrands(database, [...brandIds]),
-    readPages(database, [...pairs.values()]),
-  ]);
+export const openBrandContext = (database: Database): BrandContext => {
+  const brands = new Map<string, BrandRow>();
+  const pages = new Map<string, BrandPage>();
   const changedBrands = new Set<string>();
   const changedPages = new Map<string, Pair>();
   return {
+    load: async (events) => {
+      const unknownBrands = new Set<string>();
+      const unknownPages = new Map<string, Pair>();
+      for (const event of events) {
+        const { brand_id } = event.data as Partial<Pair>;
+        if (brand_id && !brands.has(brand_id)) unknownBrands.add(brand_id);
+        const pair = pairOf(event);
+        const key = pair && keyOf(pair.brand_id, pair.page_id);
+        if (key !== null && !pages.has(key)) unknownPages.set(key, pair as Pair);
+      }
+      const [ids, pairs] = [[...unknownBrands], [...unknownPages]];
+      const [foundBrands, foundPages] = await Promise.all([
+        readBrands(database, ids),
+        readPages(
+          database,
+          pairs.map(([, pair]) => pair),
+        ),
+      ]);
+      for (const [index, id] of ids.entries()) brands.set(id, foundBrands[index] ?? UNKNOWN_BRAND);
+      for (const [index, [key]] of pairs.entries()) pages.set(key, foundPages[index] ?? UNKNOWN_PAGE);
+    },
     // A brand may be scanned before it is registered. No rule can refer to it then, so its id suffices.
     nameOf: (brand_id) => {
       const { slug, name, logo_url } = brands.get(brand_id) ?? UNKNOWN_BRAND;
@@ -99,11 +113,17 @@ export const loadBrandContext = async (
       changedPages.set(key, { brand_id, page_id });
     },
     save: async (client) => {
-      await saveBrands(client, [...changedBrands], brands);
-      await savePages(client, [...changedPages], pages);
+      await Promise.all([
+        saveBrands(client, [...changedBrands], brands),
+        savePages(client, [...changedPages], pages),
+      ]);
       changedBrands.clear();
       changedPages.clear();
     },
+    forget: () => {
+      for (const one of [brands, pages, changedBrands, changedPages]) one.clear();
+    },
+    size: () => brands.size + pages.size,
   };
 };
 

@@ -6,7 +6,7 @@ import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { Progress } from '../checkpoint.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
-/** About a kilobyte each. A batch whose brands have more is halved, down to one event. */
+/** About a kilobyte each. A batch whose brands have more is halved, down to one event. As many stay in memory between batches. */
 export const RULES_MAX = 20_000;
 /** Rules that a batch changes. Each has up to 500 brands, and is written whole. */
 const CHANGED_RULES_MAX = 200;
@@ -48,7 +48,7 @@ const MAY_FIRE: Readonly<
 export const mayFire = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   (MAY_FIRE as Readonly<Record<string, boolean>>)[type] === true;
 
-type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests' | 'waitingStreams'>;
+type LoadedState = Pick<Progress, 'brands' | 'rules' | 'untracked' | 'pendingDigests' | 'waitingStreams'>;
 
 type Named = { readonly brand_id?: string; readonly alert_id?: string };
 
@@ -62,7 +62,7 @@ const idsOf = (events: readonly RecordedEvent[], name: keyof Named): readonly st
 };
 
 const load = async (
-  { rules, untracked, pendingDigests, waitingStreams }: LoadedState,
+  { brands, rules, untracked, pendingDigests, waitingStreams }: LoadedState,
   events: readonly RecordedEvent[],
   range: RuleRange,
   rulesMax: number | null,
@@ -82,6 +82,7 @@ const load = async (
     rules.load({ brandIds, range, changing }, rulesMax),
     untracked.load(idsOf(readable, 'brand_id')),
     waitingStreams.load([...new Set(events.map(({ stream }) => stream))]),
+    brands.load(readable),
   ]);
   if (!pendingFit || !rulesFit) return false;
   return rules.load({ others: pendingDigests.alertIdsOf(scanned) });
@@ -116,9 +117,22 @@ export const loadWhole = async (state: LoadedState, events: readonly RecordedEve
   await load(state, events, EVERY_RULE, null);
 };
 
-export const forgetState = ({ rules, untracked, pendingDigests, waitingStreams }: LoadedState): void => {
-  rules.forget();
-  untracked.forget();
-  pendingDigests.forget();
-  waitingStreams.forget();
+export const forgetState = ({
+  brands,
+  rules,
+  untracked,
+  pendingDigests,
+  waitingStreams,
+}: LoadedState): void => {
+  for (const one of [brands, rules, untracked, pendingDigests, waitingStreams]) one.forget();
+};
+
+/**
+ * Keeps the state for the next batches, so that events of the same brands wait for no statement: this process alone
+ * changes it. Forgets all of it where any part has more than `sizeMax`.
+ */
+export const trimState = (state: LoadedState, sizeMax: number): void => {
+  const { brands, rules, untracked, pendingDigests, waitingStreams } = state;
+  const sizes = [rules.trim(), brands.size(), untracked.size(), pendingDigests.size(), waitingStreams.size()];
+  if (Math.max(...sizes) > sizeMax) forgetState(state);
 };

@@ -66,6 +66,7 @@ const MATCHES_MAX = 1_000;
 
 /** State at one log position. `load-state.ts` loads what the events refer to before. */
 export type MatchingState = {
+  readonly brands: BrandContext;
   readonly rules: ActiveRules;
   readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
@@ -110,7 +111,6 @@ export const followRule = (
 /** Calls `now` for rules with instant cadence. */
 const collect = (
   state: MatchingState,
-  brandContext: BrandContext,
   baseUrl: string,
   happening: TriggerEvent,
   now: (rule: AlertRule, matched: DeliveryContent) => void,
@@ -119,7 +119,7 @@ const collect = (
   const { brand_id, trigger, observed_at } = happening;
   const rules = firing(state, brand_id, trigger);
   if (rules.length === 0) return;
-  const item = alertItem(happening, brandContext.nameOf(brand_id), baseUrl);
+  const item = alertItem(happening, state.brands.nameOf(brand_id), baseUrl);
   for (const rule of rules) {
     const { alert_id, cadence } = rule;
     if (cadence !== 'instant') {
@@ -150,8 +150,7 @@ const scheduleSignalCheck = (
  * page on which the ad runs is not a new partner later.
  */
 const applyCorrection = (
-  { pendingDigests, logTime }: { readonly pendingDigests: PendingDigests; readonly logTime: string },
-  brandContext: BrandContext,
+  { brands, pendingDigests, logTime }: MatchingState,
   { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
 ): void => {
   const { brand_id } = data;
@@ -165,36 +164,34 @@ const applyCorrection = (
   } else if (brand_id !== data.to_brand_id) return;
   const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
   if (page_id === null) return;
-  const page = brandContext.page(brand_id, page_id);
-  if (!page.ran_ads) brandContext.setPage(brand_id, page_id, { ...page, ran_ads: true });
+  const page = brands.page(brand_id, page_id);
+  if (!page.ran_ads) brands.setPage(brand_id, page_id, { ...page, ran_ads: true });
 };
 
 /** An instant alert covers one brand and scan, and is sent when the scan closes, however events are batched. */
 const followLibrary = (
   state: MatchingState,
-  brandContext: BrandContext,
   baseUrl: string,
   event: RecordedEvent<AdLibraryEvent>,
   outcome: Outcome,
 ): void => {
   const { brand_id, observed_at } = event.data;
   if (event.type === 'AdObservationCorrected' || event.type === 'AdAttributed') {
-    applyCorrection(state, brandContext, event);
+    applyCorrection(state, event);
     return;
   }
   const happenings = [...triggersOfLibraryEvent(event.id, event)];
   const source = occurrenceOf(event);
   if (event.type === 'AdStarted' && event.data.page_id !== null) {
     const { page_id } = event.data;
-    const before = brandContext.page(brand_id, page_id);
-    const met = matchAdOnPage(event.id, event, before, brandContext.lastCompleteAt(brand_id));
-    brandContext.setPage(brand_id, page_id, met.page);
+    const before = state.brands.page(brand_id, page_id);
+    const met = matchAdOnPage(event.id, event, before, state.brands.lastCompleteAt(brand_id));
+    state.brands.setPage(brand_id, page_id, met.page);
     happenings.push(...met.happenings);
   }
   for (const happening of happenings) {
     collect(
       state,
-      brandContext,
       baseUrl,
       happening,
       ({ alert_id }, { items }) => {
@@ -204,8 +201,8 @@ const followLibrary = (
     );
   }
   if (event.type !== 'ScanRecorded') return;
-  if (event.data.complete && observed_at > (brandContext.lastCompleteAt(brand_id) ?? '')) {
-    brandContext.setBrand(brand_id, { last_complete_at: observed_at });
+  if (event.data.complete && observed_at > (state.brands.lastCompleteAt(brand_id) ?? '')) {
+    state.brands.setBrand(brand_id, { last_complete_at: observed_at });
   }
   if (!event.data.late_arrival) scheduleSignalCheck(state, event);
   for (const one of state.pendingDigests.endScan(brand_id)) {
@@ -215,15 +212,15 @@ const followLibrary = (
   }
 };
 
-const followBrand = (brandContext: BrandContext, { type, data }: BrandEvent): void => {
+const followBrand = ({ brands }: MatchingState, { type, data }: BrandEvent): void => {
   if (type === 'BrandRegistered') {
     const { brand_id, slug, name, logo_url } = data;
-    brandContext.setBrand(brand_id, { slug, name, logo_url });
+    brands.setBrand(brand_id, { slug, name, logo_url });
     return;
   }
   const { name, logo_url } = data.changes;
   if (name === undefined && logo_url === undefined) return;
-  brandContext.setBrand(data.brand_id, {
+  brands.setBrand(data.brand_id, {
     ...(name === undefined ? {} : { name }),
     ...(logo_url === undefined ? {} : { logo_url }),
   });
@@ -232,19 +229,18 @@ const followBrand = (brandContext: BrandContext, { type, data }: BrandEvent): vo
 /** A page link belongs to no scan, so each link is an alert of its own. */
 const followPage = (
   state: MatchingState,
-  brandContext: BrandContext,
   baseUrl: string,
   event: RecordedEvent<SocialPageEvent>,
   outcome: Outcome,
 ): void => {
   if (event.type === 'PageProfileObserved') return;
   const { brand_id, page_id } = event.data;
-  const met = matchPageLink(event.id, event, brandContext.page(brand_id, page_id));
-  brandContext.setPage(brand_id, page_id, met.page);
+  const met = matchPageLink(event.id, event, state.brands.page(brand_id, page_id));
+  state.brands.setPage(brand_id, page_id, met.page);
   if (event.type === 'PageLinked') scheduleSignalCheck(state, event);
   const at = event.recordedAt.toISOString();
   for (const happening of met.happenings) {
-    collect(state, brandContext, baseUrl, happening, (rule, matched) => {
+    collect(state, baseUrl, happening, (rule, matched) => {
       outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched });
     });
   }
@@ -265,7 +261,6 @@ const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outc
  */
 export const matchEvents = (
   state: MatchingState,
-  brandContext: BrandContext,
   baseUrl: string,
   events: readonly FollowedEvent[],
 ): Outcome => {
@@ -277,13 +272,12 @@ export const matchEvents = (
     advanceClock(state, time);
     if (state.waitingStreams.setAside(event)) continue;
     if (event.stream.startsWith('adLibrary-')) {
-      followLibrary(state, brandContext, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
+      followLibrary(state, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
     } else if (event.stream.startsWith('alertRule-')) {
       followRule(state, [event as RecordedEvent<AlertRuleEvent>], outcome);
-    } else if (event.stream.startsWith('brand-'))
-      followBrand(brandContext, event as RecordedEvent<BrandEvent>);
+    } else if (event.stream.startsWith('brand-')) followBrand(state, event as RecordedEvent<BrandEvent>);
     else if (event.stream.startsWith('socialPage-')) {
-      followPage(state, brandContext, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
+      followPage(state, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
     } else if (event.stream.startsWith('tracking-'))
       state.untracked.follow(event as RecordedEvent<TrackingEvent>);
     else if (event.type === 'StorefrontScanRecorded') scheduleSignalCheck(state, event);

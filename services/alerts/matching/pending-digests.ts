@@ -23,7 +23,7 @@ export type EndedScan = PendingEntry & {
 /** Each ad of a brand with thousands of rules adds an item to each, so the batch is committed at this number. */
 const FRESH_ITEMS_MAX = 20_000;
 
-/** Items move to the table at the end of each batch. */
+/** Items move to the table at the end of each batch. Of instant alerts that wait, memory knows the keys. */
 export type PendingDigests = {
   add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem, source?: string | null): void;
   /** Affects entries that are not yet closed. `at` is the log time. */
@@ -42,6 +42,8 @@ export type PendingDigests = {
   isFull(): boolean;
   save(client: Transaction): Promise<void>;
   forget(): void;
+  /** Counts what is in memory after `save`. */
+  size(): number;
 };
 
 const NO_SOURCES: ReadonlySet<string> = new Set();
@@ -63,6 +65,7 @@ export const openPendingDigests = (database: Database): PendingDigests => {
   const digests = new Map<string, PendingEntry>();
   /** Instant alerts, by brand and rule. */
   const scans = new Map<string, Map<string, PendingEntry>>();
+  const loadedBrands = new Set<string>();
   const changed = new Set<PendingEntry>();
   const removed: PendingEntry[] = [];
   const droppedRules = new Set<string>();
@@ -92,13 +95,14 @@ export const openPendingDigests = (database: Database): PendingDigests => {
       if (!withdrawn.has(source)) withdrawn.set(source, at);
     },
     load: async (brandIds, { after, upTo } = EVERY_RULE, entriesMax = null) => {
-      if (brandIds.length === 0) return true;
+      const unknown = brandIds.filter((brandId) => !loadedBrands.has(brandId));
+      if (unknown.length === 0) return true;
       const { rows } = await database.query<EntryKey & { items_total: number; as_of: string }>({
         name: 'instant alerts of brands',
         text: `select alert_id, cadence, key, items_total, as_of from alerting.collected
                where cadence = 'instant' and key = any($1::text[]) and alert_id > $2 and alert_id <= $3
                order by key, alert_id limit $4`,
-        values: [brandIds, after, upTo, entriesMax === null ? null : entriesMax + 1],
+        values: [unknown, after, upTo, entriesMax === null ? null : entriesMax + 1],
       });
       if (entriesMax !== null && rows.length > entriesMax) return false;
       for (const { alert_id, cadence, key, items_total, as_of } of rows) {
@@ -106,6 +110,7 @@ export const openPendingDigests = (database: Database): PendingDigests => {
         entry.stored = items_total;
         if (as_of > entry.as_of) entry.as_of = as_of;
       }
+      for (const brandId of unknown) loadedBrands.add(brandId);
       return true;
     },
     alertIdsOf: (brandIds) => brandIds.flatMap((brandId) => [...(scans.get(brandId)?.keys() ?? [])]),
@@ -136,17 +141,22 @@ export const openPendingDigests = (database: Database): PendingDigests => {
     },
     isFull: () => freshItems >= FRESH_ITEMS_MAX,
     save: async (client) => {
-      await removeEntries(client, removed, [...droppedRules]);
-      await writeEntries(client, [...changed]);
-      await saveWithdrawn(client, withdrawn);
+      await Promise.all([
+        removeEntries(client, removed, [...droppedRules]),
+        writeEntries(client, [...changed]),
+        saveWithdrawn(client, withdrawn),
+      ]);
       removed.length = 0;
       droppedRules.clear();
       withdrawn.clear();
-      for (const entry of changed) entry.fresh = [];
       changed.clear();
       digests.clear();
       freshItems = 0;
     },
-    forget: () => scans.clear(),
+    forget: () => {
+      scans.clear();
+      loadedBrands.clear();
+    },
+    size: () => [...scans.values()].reduce((sum, { size }) => sum + size, loadedBrands.size),
   };
 };

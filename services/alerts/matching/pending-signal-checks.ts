@@ -58,19 +58,21 @@ const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): P
   const rows = checks.flatMap((check) =>
     chunk(check.alert_ids, RULES_PER_ROW).map((alert_ids) => ({ ...check, alert_ids })),
   );
-  for (const some of chunk(rows, ROWS_PER_STATEMENT)) {
-    await client.query({
-      name: 'add signal checks',
-      text: INSERT,
-      values: [
-        some.map(({ position }) => position),
-        some.map(({ brand_id }) => brand_id),
-        some.map(({ date }) => date),
-        some.map(({ at }) => at),
-        some.map(({ alert_ids }) => alert_ids.join(',')),
-      ],
-    });
-  }
+  await Promise.all(
+    chunk(rows, ROWS_PER_STATEMENT).map((some) =>
+      client.query({
+        name: 'add signal checks',
+        text: INSERT,
+        values: [
+          some.map(({ position }) => position),
+          some.map(({ brand_id }) => brand_id),
+          some.map(({ date }) => date),
+          some.map(({ at }) => at),
+          some.map(({ alert_ids }) => alert_ids.join(',')),
+        ],
+      }),
+    ),
+  );
 };
 
 export const createPendingSignalChecks = (): PendingSignalChecks => {
@@ -126,15 +128,17 @@ export const removeRules = async (
   { position, page }: SignalCheck,
   rules: number,
 ): Promise<void> => {
-  await client.query(
-    `update alerting.signal_look set alert_ids = alert_ids[$3::int + 1:], failures = 0, next_try_at = '-infinity'
-     where position = $1 and page = $2`,
-    [position, page, rules],
-  );
-  await client.query(
-    `delete from alerting.signal_look where position = $1 and page = $2 and alert_ids = '{}'`,
-    [position, page],
-  );
+  await Promise.all([
+    client.query(
+      `update alerting.signal_look set alert_ids = alert_ids[$3::int + 1:], failures = 0, next_try_at = '-infinity'
+       where position = $1 and page = $2`,
+      [position, page, rules],
+    ),
+    client.query(`delete from alerting.signal_look where position = $1 and page = $2 and alert_ids = '{}'`, [
+      position,
+      page,
+    ]),
+  ]);
 };
 
 export const removeCheck = async (client: Transaction, { position }: SignalCheck): Promise<void> => {

@@ -20,7 +20,7 @@ export type EntryKey = {
 
 /** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
 export type PendingEntry = EntryKey & {
-  /** Items in the table; null when not loaded. */
+  /** Items in the table; null when none is known. Fewer than there are while the entry is not loaded. */
   stored: number | null;
   as_of: string;
   fresh: PendingItem[];
@@ -84,59 +84,67 @@ export const removeEntries = async (
   entries: readonly EntryKey[],
   alertIds: readonly string[] = [],
 ): Promise<void> => {
-  for (const table of ['collected', 'collected_item']) {
-    if (entries.length > 0) {
-      await client.query(
-        `delete from alerting.${table} using unnest($1::uuid[], $2::text[], $3::text[]) as gone (alert_id, cadence, key)
-         where ${table}.alert_id = gone.alert_id and ${table}.cadence = gone.cadence and ${table}.key = gone.key`,
-        keysOf(entries) as unknown[],
-      );
-    }
-    if (alertIds.length > 0) {
-      await client.query(`delete from alerting.${table} where alert_id = any($1::uuid[])`, [alertIds]);
-    }
-  }
-};
-
-export const writeEntries = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
-  for (const some of chunk(changed, ROWS_PER_STATEMENT)) await countItems(client, some);
-  const items = changed.flatMap((entry) => entry.fresh.map((_, index) => ({ entry, index })));
-  for (const some of chunk(items, ROWS_PER_STATEMENT)) await insertItems(client, some);
-};
-
-const countItems = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
-  const { rows } = await client.query<EntryKey & { items_total: number }>(
-    `insert into alerting.collected as c (alert_id, cadence, key, items_total, as_of)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[])
-     on conflict (alert_id, cadence, key) do update set items_total = c.items_total + excluded.items_total,
-       as_of = greatest(c.as_of collate "C", excluded.as_of)
-     returning alert_id, cadence, key, items_total`,
-    [...keysOf(changed), changed.map(({ fresh }) => fresh.length), changed.map(({ as_of }) => as_of)],
+  const remove = (table: string, where: string, values: readonly unknown[]): Promise<unknown> =>
+    client.query(`delete from alerting.${table} t ${where}`, [...values]);
+  const byKey = `using unnest($1::uuid[], $2::text[], $3::text[]) as gone (alert_id, cadence, key)
+    where t.alert_id = gone.alert_id and t.cadence = gone.cadence and t.key = gone.key`;
+  await Promise.all(
+    ['collected', 'collected_item'].flatMap((table) => [
+      ...(entries.length > 0 ? [remove(table, byKey, keysOf(entries))] : []),
+      ...(alertIds.length > 0 ? [remove(table, 'where alert_id = any($1::uuid[])', [alertIds])] : []),
+    ]),
   );
-  const nameOf = ({ alert_id, cadence, key }: EntryKey): string => `${alert_id} ${cadence} ${key}`;
-  const totals = new Map(rows.map((row) => [nameOf(row), row.items_total]));
-  for (const entry of changed) entry.stored = totals.get(nameOf(entry)) ?? entry.fresh.length;
 };
 
-type NewItem = { readonly entry: PendingEntry; readonly index: number };
+/** The place of an item follows from the number of items that the table then has. */
+const ADD_ITEMS = `
+  with given as (
+    select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[])
+      with ordinality as g (alert_id, cadence, key, items, as_of, entry)
+  ), counted as (
+    insert into alerting.collected as c (alert_id, cadence, key, items_total, as_of)
+    select alert_id, cadence, key, items, as_of from given
+    on conflict (alert_id, cadence, key) do update set items_total = c.items_total + excluded.items_total,
+      as_of = greatest(c.as_of collate "C", excluded.as_of)
+    returning alert_id, cadence, key, items_total
+  )
+  insert into alerting.collected_item (alert_id, cadence, key, place, item, source)
+  select alert_id, cadence, key, items_total - items + n,
+    case when items_total - items + n < ${PAYLOAD_ITEMS_MAX} then item end, source
+  from unnest($6::int[], $7::int[], $8::jsonb[], $9::text[]) as i (entry, n, item, source)
+  join given using (entry) join counted using (alert_id, cadence, key)
+  on conflict do nothing`;
 
-const insertItems = async (client: Transaction, items: readonly NewItem[]): Promise<void> => {
-  const rows = items.map(({ entry, index }) => {
-    const { item, source } = entry.fresh[index] ?? { item: null, source: null };
-    const place = (entry.stored ?? 0) - entry.fresh.length + index;
-    return { place, source, item: item && place < PAYLOAD_ITEMS_MAX ? JSON.stringify(item) : null };
-  });
-  await client.query(
-    `insert into alerting.collected_item (alert_id, cadence, key, place, item, source)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text[])
-     on conflict do nothing`,
-    [
-      ...keysOf(items.map(({ entry }) => entry)),
-      rows.map(({ place }) => place),
-      rows.map(({ item }) => item),
+type NewItem = PendingItem & { readonly entry: PendingEntry };
+
+const addItems = async (client: Transaction, items: readonly NewItem[]): Promise<void> => {
+  const entries = [...Map.groupBy(items, ({ entry }) => entry)];
+  const rows = entries.flatMap(([, ofEntry], index) =>
+    ofEntry.map(({ item, source }, n) => ({ entry: index + 1, n, item, source })),
+  );
+  await client.query({
+    name: 'add pending items',
+    text: ADD_ITEMS,
+    values: [
+      ...keysOf(entries.map(([entry]) => entry)),
+      entries.map(([, ofEntry]) => ofEntry.length),
+      entries.map(([{ as_of }]) => as_of),
+      rows.map(({ entry }) => entry),
+      rows.map(({ n }) => n),
+      rows.map(({ item }) => item && JSON.stringify(item)),
       rows.map(({ source }) => source),
     ],
-  );
+  });
+};
+
+/** Moves the items of the batch to the table. */
+export const writeEntries = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
+  const items = changed.flatMap((entry) => entry.fresh.map((one) => ({ ...one, entry })));
+  for (const entry of changed) {
+    entry.stored = (entry.stored ?? 0) + entry.fresh.length;
+    entry.fresh = [];
+  }
+  await Promise.all(chunk(items, ROWS_PER_STATEMENT).map((some) => addItems(client, some)));
 };
 
 /** Also deletes those that no open period can hold any more. */
@@ -145,12 +153,14 @@ export const saveWithdrawn = async (
   added: ReadonlyMap<string, string>,
 ): Promise<void> => {
   if (added.size === 0) return;
-  await client.query(
-    'insert into alerting.withdrawn (source, at) select * from unnest($1::text[], $2::text[]) on conflict do nothing',
-    [[...added.keys()], [...added.values()]],
-  );
   const newest = [...added.values()].reduce((one, other) => (other > one ? other : one));
-  await client.query('delete from alerting.withdrawn where at < $1', [
-    new Date(Date.parse(newest) - WITHDRAWN_RETENTION_MS).toISOString(),
+  await Promise.all([
+    client.query(
+      'insert into alerting.withdrawn (source, at) select * from unnest($1::text[], $2::text[]) on conflict do nothing',
+      [[...added.keys()], [...added.values()]],
+    ),
+    client.query('delete from alerting.withdrawn where at < $1', [
+      new Date(Date.parse(newest) - WITHDRAWN_RETENTION_MS).toISOString(),
+    ]),
   ]);
 };

@@ -4,7 +4,6 @@ import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.t
 import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { openActiveRules } from '../matching/active-rules.ts';
-import { loadBrandContext } from '../matching/brand-context.ts';
 import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
@@ -109,22 +108,20 @@ export const notifySignals = async (session: MatchingSession, found: FoundSignal
   const { check, signals } = found;
   if (signals.length === 0) return inTransaction(database, (client) => removeCheck(client, check));
   const { notices, rulesDone } = await readNotices(session, found);
-  const brandContext = await loadBrandContext(database, [
-    { type: 'SignalLook', data: { brand_id: check.brand_id } },
-  ]);
-  const brand = brandContext.nameOf(check.brand_id);
+  await progress.brands.load([{ type: 'SignalLook', data: { brand_id: check.brand_id } }]);
+  const brand = progress.brands.nameOf(check.brand_id);
   const pendingDigests = openPendingDigests(database);
   const deliveries = notices.flatMap((notice) => matchSignal(session, notice, brand, check, pendingDigests));
   // Reads the event log. The server ends a transaction that waits for it for long.
   const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
   const queued = await inTransaction(database, async (client) => {
-    await markNotified(
-      client,
-      notices.map(({ rule, signal }) => ({ alert_id: rule.alert_id, signal_id: signal.id })),
-    );
-    const added = await enqueueOrHoldBack(client, open);
-    await pendingDigests.save(client);
-    await removeRules(client, check, rulesDone);
+    const pairs = notices.map(({ rule, signal }) => ({ alert_id: rule.alert_id, signal_id: signal.id }));
+    const [added] = await Promise.all([
+      enqueueOrHoldBack(client, open),
+      markNotified(client, pairs),
+      pendingDigests.save(client),
+      removeRules(client, check, rulesDone),
+    ]);
     return added;
   });
   if (queued.length > 0) settings.publish(queued);

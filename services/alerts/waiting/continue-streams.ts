@@ -4,7 +4,6 @@ import { canRead } from '#contracts/events/schema-registry.ts';
 import { commit, tracesOf } from '../commit-batch.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { forgetState, loadWhole } from '../matching/load-state.ts';
-import { type BrandContext, loadBrandContext } from '../matching/brand-context.ts';
 import { type FollowedEvent, followRule, matchEvents, type Outcome } from '../matching/match-events.ts';
 import { readRulesThatFired } from './past-rules.ts';
 
@@ -66,7 +65,6 @@ const readEvents = async (
 /** The log clock has passed them, so digests put them into the current period. */
 const matchLate = async (
   { progress, settings, eventStore }: MatchingSession,
-  brandContext: BrandContext,
   events: readonly FollowedEvent[],
 ): Promise<Pick<Outcome, 'matches' | 'ruleChanges'>> => {
   const outcome: Outcome = { matches: [], ruleChanges: [], taken: 0 };
@@ -81,13 +79,13 @@ const matchLate = async (
   const state = { ...progress, rules, waitingStreams: { setAside: () => false } };
   for (const event of events) {
     position = event.position;
-    outcome.matches.push(...matchEvents(state, brandContext, settings.baseUrl, [event]).matches);
+    outcome.matches.push(...matchEvents(state, settings.baseUrl, [event]).matches);
   }
   return outcome;
 };
 
 const continueStream = async (session: MatchingSession, stream: string): Promise<void> => {
-  const { database, progress, settings } = session;
+  const { progress, settings } = session;
   const { log } = settings;
   for (;;) {
     const waiting = await readWaiting(session, stream);
@@ -95,12 +93,11 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
     const { events, upTo, unreadable, lost } = await readEvents(session, stream, waiting);
     if (lost > 0) log.error({ stream, events: lost }, 'waiting events no longer in the log; not matched');
     if (upTo !== null) {
-      const brandContext = await loadBrandContext(database, events);
       // The events of a stream are those of one brand, or of few.
       await loadWhole(progress, events);
-      const outcome = await matchLate(session, brandContext, events);
+      const outcome = await matchLate(session, events);
       progress.waitingStreams.remove(stream, upTo);
-      await commit(session, outcome, progress.position, brandContext, {
+      await commit(session, outcome, progress.position, {
         traces: tracesOf(events),
         isLate: true,
       });

@@ -17,22 +17,28 @@ export type WaitingStreams = {
   save(client: Transaction): Promise<void>;
   /** Call it after `save`. */
   forget(): void;
+  /** Counts what is in memory. */
+  size(): number;
 };
 
 export const openWaitingStreams = (database: Database): WaitingStreams => {
   const waiting = new Set<string>();
+  const loaded = new Set<string>();
   const added: RecordedEvent[] = [];
   const removed = new Map<string, bigint>();
   let firsts: RecordedEvent[] = [];
   return {
     load: async (streams) => {
+      const unknown = streams.filter((stream) => !loaded.has(stream));
+      if (unknown.length === 0) return;
       const { rows } = await database.query<{ stream: string }>({
         name: 'waiting streams of a batch',
         text: `select s.stream from unnest($1::text[]) s (stream)
                where exists (select from alerting.waiting_event w where w.stream = s.stream)`,
-        values: [streams],
+        values: [unknown],
       });
       for (const { stream } of rows) waiting.add(stream);
+      for (const stream of unknown) loaded.add(stream);
     },
     setAside: (event) => {
       const { stream } = event;
@@ -51,8 +57,9 @@ export const openWaitingStreams = (database: Database): WaitingStreams => {
       return taken;
     },
     save: async (client) => {
-      if (added.length > 0) {
-        await client.query(
+      if (added.length + removed.size === 0) return;
+      await Promise.all([
+        client.query(
           `insert into alerting.waiting_event (stream, revision, position, type, version)
            select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
            on conflict do nothing`,
@@ -63,17 +70,20 @@ export const openWaitingStreams = (database: Database): WaitingStreams => {
             added.map(({ type }) => type),
             added.map((event) => String(versionOf(event))),
           ],
-        );
-      }
-      for (const [stream, revision] of removed) {
-        await client.query('delete from alerting.waiting_event where stream = $1 and revision <= $2', [
-          stream,
-          revision,
-        ]);
-      }
+        ),
+        client.query(
+          `delete from alerting.waiting_event w using unnest($1::text[], $2::bigint[]) as r (stream, revision)
+           where w.stream = r.stream and w.revision <= r.revision`,
+          [[...removed.keys()], [...removed.values()]],
+        ),
+      ]);
       added.length = 0;
       removed.clear();
     },
-    forget: () => waiting.clear(),
+    forget: () => {
+      waiting.clear();
+      loaded.clear();
+    },
+    size: () => loaded.size,
   };
 };

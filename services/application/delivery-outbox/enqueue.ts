@@ -1,3 +1,4 @@
+import { chunk } from 'es-toolkit/array/chunk';
 import type { DeliveryKind } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
@@ -76,10 +77,8 @@ const insert = async (
   deliveries: readonly NewDelivery[],
   mayHoldBack: boolean,
 ): Promise<readonly QueuedDelivery[]> => {
-  const queued: QueuedDelivery[] = [];
-  for (let from = 0; from < deliveries.length; from += ROWS_PER_STATEMENT) {
-    const some = deliveries.slice(from, from + ROWS_PER_STATEMENT);
-    const { rows } = await client.query<QueuedDelivery>({
+  const statements = chunk(deliveries, ROWS_PER_STATEMENT).map((some) =>
+    client.query<QueuedDelivery>({
       name: 'enqueue deliveries',
       text: ENQUEUE,
       values: [
@@ -94,10 +93,9 @@ const insert = async (
         some.map(({ payload }) => asciiJson(payload)),
         mayHoldBack,
       ],
-    });
-    queued.push(...rows);
-  }
-  return queued;
+    }),
+  );
+  return (await Promise.all(statements)).flatMap(({ rows }) => rows);
 };
 
 /** Due now. Existing deliveries stay unchanged. Returns the new ones. */
