@@ -1,5 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { pageOfRows } from '../sql/keyset-page.ts';
+import { pageOfRows, readAdaptivePage } from '../sql/pages.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -7,7 +7,6 @@ import { unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
 import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
 const HISTORY_ENTRIES_MAX = 100;

@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/pages.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { raw, sql } from '../sql/sql-tag.ts';

@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/pages.ts';
 import { AlertChannel } from '#contracts/values/alerts.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';

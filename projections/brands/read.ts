@@ -1,9 +1,8 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { WINDOW_DAYS, windowStartSql } from '#contracts/values/windows.ts';
-import { pageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { SMALLEST_UUID, pageOfRows, readAdaptivePage } from '../sql/pages.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 
 export type BrandRef = { readonly id: string } | { readonly slug: string };

@@ -1,8 +1,8 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { type DatedPage, datedPageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { type DatedPage, SMALLEST_UUID, datedPageOfRows } from '../sql/pages.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
 
 /** A category has one level; the indexes of the other two levels have no rows for it. */

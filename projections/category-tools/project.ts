@@ -2,7 +2,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { addToCounters } from '../sql/counter-table.ts';
-import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { describeTool, describedTools } from '../sql/json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const refreshCounts = (brand_id: string): Change => ({

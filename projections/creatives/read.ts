@@ -1,10 +1,10 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { thumbUrlOf, unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
-import { pageOfRows } from '../sql/keyset-page.ts';
+import { pageOfRows } from '../sql/pages.ts';
 import { creativeIdOf } from '#contracts/values/media/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
-import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/json.ts';
 
 /** Maximum files returned for one ad. No ad made by a person has more. */
 const CREATIVES_OF_AD_MAX = 1_000;

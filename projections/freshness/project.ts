@@ -7,7 +7,7 @@ import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
 import { appliedScan, newestLookSql, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
-import { quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /** A brand that was tracked but never scanned is due since it was tracked. */

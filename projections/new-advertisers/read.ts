@@ -1,6 +1,6 @@
 import { isoTimeSql, utcDate } from '#contracts/values/time.ts';
 import { windowStart } from '#contracts/values/windows.ts';
-import { cutPage, type RowPage } from '../sql/keyset-page.ts';
+import { type RowPage, cutPage } from '../sql/pages.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { sql } from '../sql/sql-tag.ts';
 

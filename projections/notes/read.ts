@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, pageOfRows } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, pageOfRows } from '../sql/pages.ts';
 import type { SubjectType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';

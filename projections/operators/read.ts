@@ -1,5 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { pageOfRows } from '../sql/keyset-page.ts';
+import { pageOfRows } from '../sql/pages.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';

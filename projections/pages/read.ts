@@ -1,10 +1,9 @@
 import { isoTimeMicrosSql, isoTimeSql } from '#contracts/values/time.ts';
-import { pageOfRows } from '../sql/keyset-page.ts';
+import { pageOfRows, readAdaptivePage } from '../sql/pages.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 

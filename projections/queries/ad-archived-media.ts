@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ads/ad.ts';
 import { mediaUrlOf } from '#contracts/values/media/stored-media.ts';
-import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/json.ts';
 
 /** `text` is JSON. `media_url` may be a placeholder, see `mediaUrlOf`. */
 export type ArchivedFile = {

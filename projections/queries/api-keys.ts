@@ -1,7 +1,7 @@
 import type { ReadDatabase, PageRequest } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { joinObjects } from '#contracts/values/json-text.ts';
-import { cutPage, LARGEST_TEXT } from '../sql/keyset-page.ts';
+import { LARGEST_TEXT, cutPage } from '../sql/pages.ts';
 
 export type ApiKeyRow = {
   readonly key_id: string;

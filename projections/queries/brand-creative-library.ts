@@ -4,7 +4,7 @@ import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { DAYS_ACTIVE, PAGE_OF_AD } from '../sql/ad-age.ts';
-import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/json.ts';
 
 const CREATIVES_OF_AD_MAX = 4;
 const CTAS_MAX = 20;

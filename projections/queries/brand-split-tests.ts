@@ -1,10 +1,9 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { TOOL_MEMBERS_SQL, quoted } from '../sql/json.ts';
 import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { readScannedAt } from '../shared-tables/applied-scan.ts';
-import { quoted } from '../sql/json-text.ts';
 
 const TOOLS = `
   select ${isoTimeSql('b.scanned_at')} as scanned_at,

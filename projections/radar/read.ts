@@ -1,8 +1,7 @@
 import { isoTimeMicrosSql } from '#contracts/values/time.ts';
-import { SMALLEST_UUID } from '../sql/keyset-page.ts';
+import { SMALLEST_UUID, newestPerBrand } from '../sql/pages.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { newestPerBrand } from '../sql/newest-first-page.ts';
-import { RADAR_ITEM_SQL, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import { RADAR_ITEM_SQL, RADAR_TABLE, type RadarRow, radarItems, radarPage } from '../sql/json.ts';
 import { sql } from '../sql/sql-tag.ts';
 
 export type RadarFilter = {

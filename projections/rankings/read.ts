@@ -1,8 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
-import { cutPage, type RowPage } from '../sql/keyset-page.ts';
+import { type RowPage, cutPage, readAdaptivePage } from '../sql/pages.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
 
 export type RiserRow = {

@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, cutPage, type RowPage } from '../sql/keyset-page.ts';
+import { BEFORE_NEWEST, type RowPage, cutPage } from '../sql/pages.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import type { ReportStatus } from '#contracts/resources/workspace/report.ts';

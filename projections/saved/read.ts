@@ -1,4 +1,4 @@
-import { LARGEST_TEXT, pageOfRows } from '../sql/keyset-page.ts';
+import { LARGEST_TEXT, pageOfRows } from '../sql/pages.ts';
 import type { Item, ItemType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { sql } from '../sql/sql-tag.ts';

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
-import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '../sql/signal-json.ts';
+import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '../sql/json.ts';
 
 const OF_BRAND = `
   select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at from signals.signal s

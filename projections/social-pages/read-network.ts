@@ -1,4 +1,4 @@
-import { pageOfRows } from '../sql/keyset-page.ts';
+import { pageOfRows } from '../sql/pages.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   HUB_ROSTER_MAX,

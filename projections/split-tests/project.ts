@@ -5,7 +5,7 @@ import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { NON_EXPERIMENT_TYPES } from '#contracts/observations/site-scan.ts';
 import { nameByBrand, nameByDefinition, nameCategory, namedPath } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';
-import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { describeTool, describedTools } from '../sql/json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();

@@ -1,6 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/json.ts';
 
 const CENSUS = `
   select '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"is_read":' || t.is_read

@@ -4,7 +4,7 @@ import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/codes.ts';
 import { addToCounters } from '../sql/counter-table.ts';
-import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { describeTool, describedTools } from '../sql/json.ts';
 import {
   nameCategory,
   namedPath,

@@ -1,10 +1,10 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { LARGEST_BIGINT, LARGEST_TEXT, pageOfRows } from '../sql/keyset-page.ts';
+import { LARGEST_BIGINT, LARGEST_TEXT, pageOfRows } from '../sql/pages.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/codes.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { raw, sql } from '../sql/sql-tag.ts';
-import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/json.ts';
 
 export const TOOL_CATEGORIES_MAX = 50;
 export const TOOL_COMBINATIONS_MAX = 20;

@@ -16,10 +16,9 @@ import { ARCHIVE_LEADER, type ArchiveRunner } from './ads-archive/archive-runner
 import { runArchive } from './ads-archive/run-batches.ts';
 import { LANDING_PAGES_SOURCE, createLandingPagesReader } from './read-landing-pages.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
-import { createHostStore } from './schedule/host-store.ts';
+import { createHostStore, deleteOldAttempts } from './schedule/target-store.ts';
 import { runTargets } from './schedule/run-targets.ts';
 import type { SourceReader } from './schedule/source-reader.ts';
-import { deleteOldAttempts } from './schedule/target-store.ts';
 import { createImprintStore } from './site/imprint-store.ts';
 import { createSiteReader, SITE_SOURCE } from './site/read-site.ts';
 import { createToolDetector, type ToolDetector } from './site/tools/tool-detector.ts';

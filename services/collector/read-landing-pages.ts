@@ -5,10 +5,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { landingPageClassify, landingPageScrape } from '#domain/shapes/landing-page.ts';
 import { listBrandPageUrls } from '#projections/pages/read.ts';
-import { decodeHtml, isHtml } from './html/decode-html.ts';
-import { readPageSigns } from './html/read-page-signs.ts';
-import type { ReadOutcome } from './schedule/read-outcome.ts';
-import type { Reading, SourceReader } from './schedule/source-reader.ts';
+import { decodeHtml, isHtml, readPageSigns } from './read-page-signs.ts';
+import type { ReadOutcome, Reading, SourceReader } from './schedule/source-reader.ts';
 
 export type VisitRecord = { readonly url: string; readonly nextAt: Date; readonly validators: Validators };
 

@@ -1,8 +1,7 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { publishNextEvents } from '#application/delivery-outbox/journal.ts';
 import type { QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
-import type { SecretVault } from '#application/vault/secret-vault.ts';
-import { forgetUnusedSecrets } from '#application/vault/unused-secrets.ts';
+import { type SecretVault, forgetUnusedSecrets } from '#application/vault/secret-vault.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';

@@ -25,14 +25,12 @@ import { checkKnownLog, waitForServers } from '#platform/process/wait-for-server
 import { buildMcpApp } from './app.ts';
 import { registerOauthRoutes } from './http/oauth-routes.ts';
 import { hasClientDocuments, McpSettings } from './settings.ts';
-import { openMemberSignIn } from './members/create-pages.ts';
-import { registerMemberPages } from './members/register-pages.ts';
+import { openMemberSignIn } from './members/pages-context.ts';
+import { registerMemberPages } from './members/routes.ts';
 import { requestFaultPage } from './pages/layout.ts';
 import { createFetchForClient } from './sign-in/client-documents.ts';
-import { createConnections } from './sign-in/connections.ts';
-import { startHousekeeping } from './sign-in/housekeeping.ts';
-import { deriveKeys } from './sign-in/keys.ts';
-import { createProvider, resourceOf } from './sign-in/provider.ts';
+import { createConnections, startHousekeeping } from './sign-in/connections.ts';
+import { createProvider, deriveKeys, resourceOf } from './sign-in/provider.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
 const POOL_CLIENTS = 10;

@@ -11,9 +11,13 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import { listBrands } from '#operations/brands/brands.ts';
 import { listBriefs } from '#operations/briefs.ts';
-import { type McpCall, type McpDependencies, createToolContext } from './calls/call.ts';
-import { sentenceOf } from './calls/failure.ts';
-import { withinCallTime } from './calls/call-limits.ts';
+import {
+  type McpCall,
+  type McpDependencies,
+  createToolContext,
+  sentenceOf,
+  withinCallTime,
+} from './calls.ts';
 import type { Json } from './output/observed.ts';
 import { FETCH_KINDS, fetchedJson, scopesOfKind } from './tools/fetch.ts';
 import type { ToolContext } from './tools/define-tool.ts';

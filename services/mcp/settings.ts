@@ -1,24 +1,38 @@
 import { z } from 'zod';
+import {
+  Changing,
+  LISTEN_HOST,
+  Port,
+  TRUSTED_PROXIES,
+  readDatabaseSettings,
+  secret,
+  serverSettings,
+} from '#platform/settings.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { emailSettings } from '#platform/channels/email.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
-import { signInSettings } from './members/sign-in-settings.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { readAnswerSettings } from '#platform/postgres/settings.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
-import {
-  Changing,
-  LISTEN_HOST,
-  Port,
-  readDatabaseSettings,
-  secret,
-  serverSettings,
-  TRUSTED_PROXIES,
-} from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
+
+export const signInSettings = {
+  SIGN_IN: z
+    .enum(['codes', 'upstream'])
+    .default('codes')
+    .describe('How members sign in: `upstream` turns codes by e-mail off. Invitation links always work.'),
+  UPSTREAM_ISSUER: z
+    .url()
+    .optional()
+    .describe(
+      "Issuer of the organisation's OpenID provider; it signs in existing members by verified address.",
+    ),
+  UPSTREAM_CLIENT_ID: z.string().min(1).optional().describe('Client id at that provider.'),
+  UPSTREAM_CLIENT_SECRET: secret(z.string().min(1).optional(), 'Client secret at that provider.'),
+} as const;
 
 const SECRET_MIN_LENGTH = 16;
 const MCP_SECRET_MIN_LENGTH = 32;

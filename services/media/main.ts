@@ -11,7 +11,7 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { runArchive } from './archive.ts';
-import { openSpoolFolder } from './fetch/download-file.ts';
+import { openSpoolFolder } from './archive-file.ts';
 import { openVideoTools } from './measure.ts';
 import { MediaSettings } from './settings.ts';
 

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ImageFault } from '#application/media/image-decoder.ts';
+import { type ImageFault, perceptualHashOf } from '#application/media/image-decoder.ts';
 import { makeThumbnail } from '#application/media/thumbnails.ts';
-import { perceptualHashOf } from '#application/media/perceptual-hash.ts';
 import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/media/creatives.ts';
 import { CREATIVE_DURATION_MAX_SECONDS, CREATIVE_PIXELS_MAX } from '#contracts/observations/creative.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';

@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { Slug, Uuid } from '#contracts/values/primitives.ts';
 import { objectText } from '#contracts/values/json-text.ts';
 import { Category, CategorySitemapEntry, CategoryStats } from '#contracts/resources/corpus/category.ts';
-import { readCategoryStats } from '#projections/queries/category-stats.ts';
+import { readCategoryStats } from '#projections/queries/brands.ts';
 import {
   findCategory,
   findCategorySums,

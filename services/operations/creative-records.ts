@@ -7,20 +7,20 @@ import {
   CreativeRecordSummary,
 } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
-import { readCoverage } from '#projections/creatives/read-coverage.ts';
+import {
+  RANGED_FIELDS,
+  type Range,
+  findRecord,
+  findRecordKeys,
+  readCoverage,
+  searchRecords,
+} from '#projections/creatives/read-records.ts';
 import {
   CREATIVE_FIELDS,
   CREATIVE_FIELD_NAMES,
   CREATIVE_KEY_PREFIX_MIN_LENGTH,
 } from '#contracts/values/media/creatives.ts';
 import { Refusal } from '#contracts/errors.ts';
-import {
-  RANGED_FIELDS,
-  type Range,
-  findRecord,
-  findRecordKeys,
-  searchRecords,
-} from '#projections/creatives/read-records.ts';
 import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
 import { CREATIVE_ID, CREATIVE_KEY, media, readAsOfFiles } from './creatives.ts';
 import { AD_ID, BASE_URL, BRAND_ID, brandReference } from './endpoint/examples.ts';

@@ -3,7 +3,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import { listTrackedRadar } from '#projections/queries/tracked-radar.ts';
+import { listTrackedRadar } from '#projections/queries/tracked.ts';
 import { pageReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, radarItem } from './endpoint/examples.ts';

@@ -5,8 +5,8 @@ import { readBrandSummaries, readNewestObservation } from '#projections/brands/r
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { NewAdvertiser, Riser } from '#contracts/resources/corpus/ranking.ts';
 import { listNewAdvertisers as readNewAdvertisers } from '#projections/new-advertisers/read.ts';
-import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
-import type { DatedPage } from '#projections/sql/keyset-page.ts';
+import { listBrandsOfCountry } from '#projections/queries/brands.ts';
+import type { DatedPage } from '#projections/sql/pages.ts';
 import { readNewestEstimate } from '#projections/traffic/read.ts';
 import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
 import { listRisers as readRisers } from '#projections/rankings/read.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
-import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
+import { listTrackedSignals } from '#projections/queries/tracked.ts';
 import { pageReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, brandReference } from './endpoint/examples.ts';

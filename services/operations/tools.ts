@@ -9,7 +9,7 @@ import {
 } from '#projections/tools/read.ts';
 import { Tool, ToolBrand, ToolSummary } from '#contracts/resources/corpus/tool.ts';
 import { Country } from '#contracts/values/primitives.ts';
-import { listBrandsOfTool } from '#projections/queries/tool-brands.ts';
+import { listBrandsOfTool } from '#projections/queries/brands.ts';
 import { readNewestObservation } from '#projections/brands/read.ts';
 import { BASE_URL, brandSummary } from './endpoint/examples.ts';
 import { brandRefOf, noParams, noQuery, pageQuery, searchText, slugOrUuid } from './endpoint/parameters.ts';

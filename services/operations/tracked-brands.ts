@@ -10,7 +10,7 @@ import {
 } from '#contracts/resources/workspace/tracked-brand.ts';
 import { listTrackedFreshness, readTrackedAsOf } from '#projections/freshness/read.ts';
 import { readNewestObservation } from '#projections/brands/read.ts';
-import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tracked-brands.ts';
+import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tracked.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';

@@ -3,4 +3,6 @@ import { fileURLToPath } from 'node:url';
 
 // Caches compiled code: compilation took half the time of a short command. An unwritable folder disables the cache.
 enableCompileCache(fileURLToPath(new URL('../../.cache/node', import.meta.url)));
-await import('./cli/run.ts');
+const { loadCommands, runCommandLine } = await import('#platform/command-line.ts');
+const { COMMANDS, createProgram } = await import('./cli/program.ts');
+await runCommandLine(createProgram(await loadCommands(COMMANDS, process.argv.slice(2))));

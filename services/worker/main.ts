@@ -14,8 +14,7 @@ import { checkKnownLog, waitForServers } from '#platform/process/wait-for-server
 import { exportReports } from './reports/report-worker.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
 import { requestScansWhenDue } from './scans/scan-cadence.ts';
-import { scheduleRewrites } from './nightly-rewrites.ts';
-import { scheduleVerification } from './nightly-verification.ts';
+import { scheduleRewrites, scheduleVerification } from './nightly.ts';
 import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { WAITING_MAX } from '#application/delivery-outbox/enqueue.ts';
-import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
+import { requeueMissing } from '#services/ops/deliveries.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
 const LIMIT = { timeout: 120_000 };

@@ -8,8 +8,8 @@ import { ALERT_RULE, alertRuleStream, alertRuleVersions } from '#contracts/event
 import type { Clock } from '#platform/clock.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
-import { listWaitingStreams } from '#services/ops/alerts/waiting-streams.ts';
-import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
+import { listWaitingStreams } from '#services/ops/waiting-events.ts';
+import { createServiceMetrics } from '#services/ops/http/service-metrics.ts';
 import { until } from '../stack/wait-until.ts';
 import { requireAlive, startAlertsProcess } from './alerts-process.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';

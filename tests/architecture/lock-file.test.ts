@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AcceptedAdvisories, judgeAudit } from '#deploy/dependencies/judge-audit.ts';
+import { AcceptedAdvisories, judgeAudit } from '#deploy/dependencies/audit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

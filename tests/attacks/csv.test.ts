@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import { csvField, csvLines, textOfCsvField } from '#application/exports/csv-lines.ts';
-import { entryOf, headerOf, lineOf } from '#services/ops/audit/entry-lines.ts';
+import { entryOf, headerOf, lineOf } from '#services/ops/audit/write-export.ts';
 import { attack, tries } from './attack.ts';
 import { readLeniently, readStrictly, readWithLibreOffice } from './csv-readers.ts';
 

@@ -7,7 +7,7 @@ import { CHAT_TOOLS } from '#contracts/values/chat-tools.ts';
 import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import { observedLink, withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { boundedWebAddress } from '#contracts/values/text.ts';
-import { chatMessageOf } from '#platform/channels/chat-message.ts';
+import { chatMessageOf } from '#platform/channels/chat.ts';
 import { emailMessageOf } from '#platform/channels/email.ts';
 import { samplePayload } from '#operations/alerts/test-alert.ts';
 import { attack, tries } from './attack.ts';

@@ -6,9 +6,14 @@ import { type BrandTracked, trackingStream } from '#contracts/events/workspace/w
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { readStatus } from '#services/ops/projections/status.ts';
-import { type Build, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
-import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
+import {
+  type Build,
+  readStatus,
+  requestRebuild,
+  requestVerification,
+  watchBuild,
+  watchVerification,
+} from '#services/ops/projections.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
 import { appendEvents } from './projector/events.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
-import { SHOP_SYSTEMS } from '#services/collector/storefront/catalogue-page.ts';
+import { SHOP_SYSTEMS } from '#services/collector/storefront/read-storefront.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const anything = fc.oneof(

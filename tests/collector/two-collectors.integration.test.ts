@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
-import { createHostStore } from '#services/collector/schedule/host-store.ts';
 import {
   type Claimed,
   claimTarget,
+  createHostStore,
   extendLease,
   recordWish,
 } from '#services/collector/schedule/target-store.ts';

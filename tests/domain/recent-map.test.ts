@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecentMap } from '#domain/recent-map.ts';
+import { RecentMap } from '#domain/persistent-map.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const KEPT = 5;

@@ -11,14 +11,19 @@ import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
+  byStoredLooks,
+  collectorSwitch,
   emptyTally,
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
-import { byStoredLooks, collectorSwitch } from '#domain/corpus/ad-library/collectors/switch.ts';
-import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
-import { emptyLateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
-import { differencesWith, tallyAgain } from '#domain/corpus/ad-library/late/tally-again.ts';
+import {
+  closeLateScan,
+  correctAds,
+  differencesWith,
+  emptyLateTotals,
+  tallyAgain,
+} from '#domain/corpus/ad-library/late-scan.ts';
 import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
 import { reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import {

@@ -13,7 +13,7 @@ import { createWorkspaceCommands } from '#application/commands/workspace-command
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { projections } from '#projections/index.ts';
-import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces/operations.ts';
+import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { KILLABLE, type KillableServers, startKillableServers } from '../stack/killable-servers.ts';

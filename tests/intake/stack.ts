@@ -12,7 +12,7 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { buildIntake, type IntakeResources } from '#services/intake/server/server.ts';
-import { issueCollectorKey, revokeCollector } from '#services/ops/collectors/operations.ts';
+import { issueCollectorKey, revokeCollector } from '#services/ops/workspaces.ts';
 import { createTestDatabase, createTestNats } from '../stack/database.ts';
 import { readQueuedObservations } from '../dsl/queued-observations.ts';
 

@@ -4,9 +4,8 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import { sha256Of } from '#application/access/key-format.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import { buildMcpApp } from '#services/mcp/app.ts';
-import type { McpDependencies } from '#services/mcp/calls/call.ts';
-import type { McpEndpoint } from '#services/mcp/transport.ts';
+import { type McpEndpoint, buildMcpApp } from '#services/mcp/app.ts';
+import type { McpDependencies } from '#services/mcp/calls.ts';
 import type { ApiStack } from '../operations/fixtures/stack.ts';
 
 /** The two revisions: `auto` discovers the newer one, `legacy` initializes. */

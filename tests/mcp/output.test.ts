@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { McpDependencies } from '#services/mcp/calls/call.ts';
-import { callTool } from '#services/mcp/calls/call-tool.ts';
+import { CallTimeout, type McpDependencies, callTool, withinCallTime } from '#services/mcp/calls.ts';
 import {
   CARD_FIELDS_MAX,
   bytesOf,
@@ -12,8 +11,6 @@ import {
   toCard,
 } from '#services/mcp/output/result.ts';
 import { separate } from '#services/mcp/output/observed.ts';
-import { withinCallTime } from '#services/mcp/calls/call-limits.ts';
-import { CallTimeout } from '#services/mcp/calls/failure.ts';
 import type { Tool } from '#services/mcp/tools/define-tool.ts';
 import { TOOLS } from '#services/mcp/tools/index.ts';
 

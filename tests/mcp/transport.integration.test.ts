@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '#contracts/values/access.ts';
-import { CALLS_AT_ONCE_MAX } from '#services/mcp/calls/call-limits.ts';
-import { INSTRUCTIONS } from '#services/mcp/server.ts';
+import { CALLS_AT_ONCE_MAX } from '#services/mcp/calls.ts';
+import { INSTRUCTIONS } from '#services/mcp/app.ts';
 import { on } from '../dsl/api.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { proxied } from '../faults/fault-proxy.ts';

@@ -6,7 +6,7 @@ import { THUMBNAIL_MAX_BYTES } from '#application/media/thumbnails.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
-import { type Claimed, claimFile, extendLease } from '#services/media/store/wanted-store.ts';
+import { type Claimed, claimFile, extendLease } from '#services/media/wanted-store.ts';
 import {
   addressOf,
   bytes,

@@ -18,7 +18,7 @@ import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { type ArchiveOptions, runArchive } from '#services/media/archive.ts';
-import { openSpoolFolder } from '#services/media/fetch/download-file.ts';
+import { openSpoolFolder } from '#services/media/archive-file.ts';
 import { NOT_MEASURED } from '#services/media/measure.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 import { parsedObservations } from '#tests/dsl/queued-observations.ts';

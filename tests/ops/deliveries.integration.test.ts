@@ -9,15 +9,15 @@ import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { registerDeliveryCommands } from '#services/ops/cli/commands/deliveries.ts';
 import {
-  cancelByIds,
   DeliveryQuery,
   JOB_BATCH,
+  cancelByIds,
   listDeliveries,
-  replayFailed,
   replayByIds,
+  replayFailed,
+  requeueMissing,
   showDelivery,
-} from '#services/ops/deliveries/operations.ts';
-import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
+} from '#services/ops/deliveries.ts';
 import { newDelivery } from '../delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '../alerts/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';

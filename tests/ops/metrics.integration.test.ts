@@ -5,11 +5,10 @@ import { eventMetadata, serviceActor } from '#application/commands/event-metadat
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { registry as ownRegistry, requestMeter } from '#platform/telemetry/metrics.ts';
+import { createHistogram, registry as ownRegistry, requestMeter } from '#platform/telemetry/metrics.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { passOnceMet } from '#platform/process/readiness.ts';
-import { createHistogram } from '#platform/telemetry/histogram.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';

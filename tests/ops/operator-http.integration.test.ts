@@ -15,7 +15,7 @@ import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { createArchiveTables } from '#application/media-archive/archive-tables.ts';
 import { createCollectorTables as createIntakeTables } from '#application/collectors/collector-keys.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
-import type { WaitingStream } from '#services/ops/alerts/waiting-streams.ts';
+import type { WaitingStream } from '#services/ops/waiting-events.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { proxied } from '../faults/fault-proxy.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
-import { readBuild } from '#services/ops/projections/builds.ts';
-import { fromProjector } from '#services/ops/projections/projector-tables.ts';
+import { fromProjector, readBuild } from '#services/ops/projections.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createTestDatabase } from '../stack/database.ts';
 

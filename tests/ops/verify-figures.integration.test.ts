@@ -1,11 +1,14 @@
 import { pino } from 'pino';
-import { verifyFigures } from '#services/worker/nightly-verification.ts';
+import { verifyFigures } from '#services/worker/nightly.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkInvariants, type InvariantsReport } from '#application/invariants/check-invariants.ts';
-import { readVerification } from '#application/invariants/verification-record.ts';
+import {
+  type InvariantsReport,
+  checkInvariants,
+  readVerification,
+} from '#application/invariants/check-invariants.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
-import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
+import { createServiceMetrics } from '#services/ops/http/service-metrics.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';

@@ -3,7 +3,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { SignalKind } from '#contracts/values/signals.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
-import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/sql/signal-json.ts';
+import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/sql/json.ts';
 import { given } from '../dsl/projections.ts';
 import { correctedAds, scanOf } from './fixtures/corrected-ads.ts';
 import { at, idOf, link } from './fixtures/network-events.ts';

@@ -5,11 +5,11 @@ import { creativeStream, type CreativeEvent } from '#contracts/events/corpus/cre
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { creatives } from '#projections/creatives/project.ts';
-import { readCoverage } from '#projections/creatives/read-coverage.ts';
 import {
+  type RecordFilter,
   findRecord,
   findRecordKeys,
-  type RecordFilter,
+  readCoverage,
   searchRecords,
 } from '#projections/creatives/read-records.ts';
 import { findCreativesOfAd, listCreatives, readBrandThumbs } from '#projections/creatives/read.ts';

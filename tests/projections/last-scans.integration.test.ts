@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { projections } from '#projections/index.ts';
-import { SCANNED } from '#projections/queries/invariant-figures.ts';
+import { SCANNED } from '#projections/queries/invariants.ts';
 import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { given } from '../dsl/projections.ts';
 import { histories, timeOf } from './fixtures/library-histories.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
-  listTrackedRadar,
   type TrackedRadarFilter,
   type TrackedWindow,
-} from '#projections/queries/tracked-radar.ts';
-import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
+  listTrackedRadar,
+  listTrackedSignals,
+} from '#projections/queries/tracked.ts';
 import { freshness } from '#projections/freshness/project.ts';
 import { radar } from '#projections/radar/project.ts';
 import { signals } from '#projections/signals/project.ts';

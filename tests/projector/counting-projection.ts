@@ -7,13 +7,15 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { type Log, silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { type Projection, projection } from '#projections/define-projection.ts';
-import { type Build, watchBuild } from '#services/ops/projections/builds.ts';
-import { type ProjectionStatus, readStatus } from '#services/ops/projections/status.ts';
 import {
-  requestVerification,
+  type Build,
+  type ProjectionStatus,
   type Verification,
+  readStatus,
+  requestVerification,
+  watchBuild,
   watchVerification,
-} from '#services/ops/projections/verification.ts';
+} from '#services/ops/projections.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { untilPassed } from '../stack/read-models.ts';

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#platform/logger.ts';
-import { requestRebuild } from '#services/ops/projections/builds.ts';
-import { retryParked, showParked } from '#services/ops/projections/parked.ts';
+import { requestRebuild } from '#services/ops/projections.ts';
+import { retryParked, showParked } from '#services/ops/waiting-events.ts';
 import { dropOneUnused } from '#services/projector/rebuild/swap-schema.ts';
 import { type CountingStack, GATE, openCountingStack, WAIT } from './counting-projection.ts';
 

@@ -6,8 +6,8 @@ import {
   pauseProjection,
   requestRebuild,
   resumeProjection,
-} from '#services/ops/projections/builds.ts';
-import { listParked, retryParked, showParked, skipParked } from '#services/ops/projections/parked.ts';
+} from '#services/ops/projections.ts';
+import { listParked, retryParked, showParked, skipParked } from '#services/ops/waiting-events.ts';
 import { sampleProjections } from '#services/projector/control/stall-detector.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLog } from '#platform/logger.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projections/builds.ts';
-import { readDiff } from '#services/ops/projections/diff.ts';
+import { cancelRebuild, readBuild, readDiff, requestRebuild } from '#services/ops/projections.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
 let stack: CountingStack;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { requestRebuild } from '#services/ops/projections/builds.ts';
 import {
-  readVerification,
+  readProjectionVerification,
+  requestRebuild,
   requestVerification,
   watchVerification,
-} from '#services/ops/projections/verification.ts';
+} from '#services/ops/projections.ts';
 import { silentLog } from '#platform/logger.ts';
 import { proxied } from '../faults/fault-proxy.ts';
 import { untilPassed } from '../stack/read-models.ts';
@@ -75,7 +75,7 @@ test('the others go on after a session ended in a verification, which then begin
   await stack.count('b', 2);
   await projector.passed();
   expect((await stack.totals('another'))['b']).toBe(3);
-  expect(await readVerification(stack.database, 'verified')).toMatchObject({
+  expect(await readProjectionVerification(stack.database, 'verified')).toMatchObject({
     state: 'reading',
     finished_at: null,
   });

@@ -5,11 +5,12 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import {
+  type DueScanDependencies,
   createScanRequestTables,
   mayBeRequested,
   noteRequested,
-} from '#services/worker/scans/requested-brands.ts';
-import { type DueScanDependencies, requestDueScans } from '#services/worker/scans/scan-cadence.ts';
+  requestDueScans,
+} from '#services/worker/scans/scan-cadence.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from '#platform/postgres/pool.ts';
-import { createVaultTables, decryptWithAny, encrypt, createKeyCheck, masterKeysOf } from './cipher.ts';
+import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { createKeyCheck, createVaultTables, decryptWithAny, encrypt, masterKeysOf } from './cipher.ts';
 
 /**
  * Secrets that must be readable again, encrypted outside the log; events refer to fingerprints. `owner`: the object of
@@ -115,4 +117,17 @@ export const openSecretVault = async (
         : pool.query(FORGET_OTHERS, [workspaceId, owner, fingerprint]));
     },
   };
+};
+
+const WORKSPACES_PER_RUN = 100;
+
+/**
+ * Deletes secrets that a command stored but did not record: without the log, senders need the only one of a workspace.
+ * Named and young secrets stay. Throws when the log does not answer.
+ */
+export const forgetUnusedSecrets = async (eventStore: EventStore, vault: SecretVault): Promise<void> => {
+  for (const workspaceId of await vault.withSeveral(WEBHOOK_SECRET_OWNER, WORKSPACES_PER_RUN)) {
+    const issued = await eventStore.last<WebhookSecretIssued>(webhookSecretStream(workspaceId));
+    await vault.forget(workspaceId, WEBHOOK_SECRET_OWNER, issued?.data.fingerprint ?? '');
+  }
 };

@@ -1,7 +1,7 @@
+import { type ArchiveAccess, mayCall } from '#domain/collecting/pace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { mayCall } from '#domain/collecting/pace.ts';
 import { type Clock, pause, systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { readBotKey } from '#platform/http-client/bot-key.ts';
@@ -20,14 +20,34 @@ import {
   saveAccountState,
 } from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
-import { createPacedAccount, type PacedAccount } from '../ads-archive/paced-account.ts';
+import { type PacedAccount, createPacedAccount } from '../ads-archive/paced-account.ts';
 import { readersOf } from '../collector.ts';
 import { createCollectorTables } from '../collector-tables.ts';
-import { createHostStore } from '../schedule/host-store.ts';
+import { createHostStore } from '../schedule/target-store.ts';
 import type { TargetRunner } from '../schedule/run-targets.ts';
 import { ADS_ARCHIVE, CollectorSettings } from '../settings.ts';
 import { createToolDetector } from '../site/tools/tool-detector.ts';
-import { NO_CALLS, NO_TOKEN } from './sentences.ts';
+
+export const NO_ADS = (domain: string): string =>
+  `The official library API shows no ads for ${domain}. It shows ads that were delivered in the European Union or the ` +
+  'United Kingdom in the last year, and elsewhere only ads about politics. A brand that advertises in other countries ' +
+  'alone, such as the United States, has no ads there; other collectors can send its scans to the intake.';
+
+/** Shown when a page is linked but no collector reads its ads. */
+export const NO_READER =
+  'No collector reads ads at the library API now. Start one with COLLECT_SOURCES=storefront,site,landing_pages,ads_archive.';
+
+/** Shown when no token is stored. */
+export const NO_TOKEN =
+  'No token of the official library API is stored, so ads and social pages are not read. The site, the shop and the ' +
+  'landing pages of known ads are. To get a token: confirm your identity at facebook.com/ID, create an app at ' +
+  'developers.facebook.com, create a token for it in the Graph API Explorer, and run: collect token set < token.txt';
+
+/** Shown when the account makes no calls now. */
+export const NO_CALLS = (access: ArchiveAccess): string =>
+  access.kind === 'shut'
+    ? `The library API limits the account until ${new Date(access.untilMs).toISOString()}, so pages were not searched. Repeat the command then.`
+    : 'The library API refuses the token, so pages were not searched. Store another one with: collect token set < token.txt';
 
 const POOL_CLIENTS = 4;
 

@@ -3,11 +3,10 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
-import { PAGE_PAUSE_DAYS } from '#application/collecting/plan-archive.ts';
+import { PAGE_PAUSE_DAYS } from '#application/collecting/plan-sources.ts';
 import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
-import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
+import { DETAIL_MAX_LENGTH, type OpenBatch, type SpoolPage } from '../schedule/target-store.ts';
 import type { ArchiveCursor, RefusedPage } from './archive-client.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 

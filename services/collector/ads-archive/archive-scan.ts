@@ -2,7 +2,7 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { isCompleteReading } from '#domain/collecting/archive-coverage.ts';
 import { libraryObservations } from '#domain/shapes/observations.ts';
-import type { OpenBatch } from '../schedule/batch-store.ts';
+import type { OpenBatch } from '../schedule/target-store.ts';
 import type { ArchiveCursor, ArchivePass, RefusedPage } from './archive-client.ts';
 
 const COLLECTOR = 'ads-archive-1';

@@ -4,7 +4,7 @@ import { doubtedPages } from '#domain/collecting/archive-coverage.ts';
 import { afterGoodPage, halvedPage } from '#domain/collecting/pace.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { libraryAdOf } from '#domain/shapes/library-ad.ts';
-import type { OpenBatch } from '../schedule/batch-store.ts';
+import type { OpenBatch } from '../schedule/target-store.ts';
 import { type ArchiveCursor, type ArchivePass, atList, firstCursor, groupsOf } from './archive-client.ts';
 import { adsByPage, type ArchiveScan, archiveScanOf, type PageAd, spooledAnswers } from './archive-scan.ts';
 import type { AccountAnswer, PacedAccount } from './paced-account.ts';

@@ -2,10 +2,15 @@ import { type Command, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
 import { isJson, onOneLine, printTable } from '#platform/command-line.ts';
-import { type AddedBrand, addBrand, brandDomain } from '../add/add-brand.ts';
+import {
+  type AddedBrand,
+  type StoredProposal,
+  addBrand,
+  brandDomain,
+  linkPage,
+  listProposals,
+} from '../add/add-brand.ts';
 import { withAddContext } from '../add/add-context.ts';
-import { linkPage } from '../add/link-pages.ts';
-import { listProposals, type StoredProposal } from '../add/page-proposal-store.ts';
 import { withDatabase } from './with-database.ts';
 
 const pageRows = (pages: readonly StoredProposal[]) =>

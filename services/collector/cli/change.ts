@@ -1,10 +1,49 @@
 import { type Command, Option } from 'commander';
-import { listTargets } from '#application/collecting/list-targets.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { listTargets } from '#application/collecting/target-states.ts';
 import { SOURCES } from '../settings.ts';
-import { pauseTargets, resumeTargets, retryTargets } from '../schedule/change-targets.ts';
 import { printTargets, requireTargets } from './status.ts';
 import { withDatabase } from './with-database.ts';
+
+const REASON_MAX_LENGTH = 200;
+
+const changeTargets = async (
+  database: Database,
+  set: string,
+  values: [domain: string, source: string | null, ...rest: readonly unknown[]],
+): Promise<void> => {
+  await database.query(
+    `update collecting.target set ${set} where domain = $1 and ($2::text is null or source = $2)`,
+    values,
+  );
+};
+
+export const pauseTargets = (
+  database: Database,
+  domain: string,
+  source: string | null,
+  _now: Date,
+  reason: string,
+): Promise<void> =>
+  changeTargets(database, 'paused = $3', [domain, source, reason.slice(0, REASON_MAX_LENGTH)]);
+
+export const resumeTargets = (database: Database, domain: string, source: string | null): Promise<void> =>
+  changeTargets(database, 'paused = null', [domain, source]);
+
+/** Makes targets due in spite of failures. Asks again for refused social pages, but keeps the rest time of hosts. */
+export const retryTargets = async (
+  database: Database,
+  domain: string,
+  source: string | null,
+  now: Date,
+): Promise<void> => {
+  await changeTargets(database, 'due_at = least(due_at, $3), retry_at = null', [domain, source, now]);
+  if (source !== null && source !== 'ads_archive') return;
+  await database.query(
+    `update collecting.archive_page set paused = null, paused_at = null, paused_of = '{}' where $1 = any(paused_of)`,
+    [domain],
+  );
+};
 
 type Change = (database: Database, domain: string, source: string | null, now: Date) => Promise<void>;
 type Options = { readonly source?: string };

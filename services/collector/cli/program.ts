@@ -8,7 +8,7 @@ export const COMMANDS: CommandGroups = {
   add: loadAddCommands,
   link: loadAddCommands,
   status: async () => (await import('./status.ts')).registerStatusCommand,
-  plan: async () => (await import('./plan.ts')).registerPlanCommand,
+  plan: async () => (await import('./status.ts')).registerPlanCommand,
   pause: loadChangeCommands,
   resume: loadChangeCommands,
   retry: loadChangeCommands,

@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
+import { type Route, requestOnce } from '#platform/http-client/request-once.ts';
 import { accountWarning, tokenDaysLeft } from '#application/collecting/library-account.ts';
-import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
+import { type SecretVault, openSecretVault } from '#application/vault/secret-vault.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import type { Route } from '#platform/http-client/request-once.ts';
 import { printRecord } from '#platform/command-line.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
+import { createArchiveClient, withoutSecrets } from '../ads-archive/archive-client.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import {
   FIRST_ACCOUNT,
@@ -17,10 +19,59 @@ import {
   requireOtherApp,
   storeToken,
 } from '../ads-archive/account-store.ts';
-import { createArchiveClient } from '../ads-archive/archive-client.ts';
-import { exchangeToken } from '../ads-archive/exchange-token.ts';
 import { ADS_ARCHIVE, TokenSettings } from '../settings.ts';
 import { withDatabase } from './with-database.ts';
+
+const ANSWER_MAX_BYTES = 100_000;
+const Exchanged = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive().optional(),
+});
+
+export type ExchangeOptions = Route & {
+  readonly origin: string;
+  readonly version: string;
+  readonly userAgent: string;
+  readonly appId: string;
+  readonly appSecret: string;
+};
+
+/** Exchanges a token for a longer-lived one. The platform takes the secret in the URL only; errors omit it. */
+export const exchangeToken = async (
+  options: ExchangeOptions,
+  token: string,
+  signal: AbortSignal,
+): Promise<{ readonly token: string; readonly seconds: number | null }> => {
+  const { origin, version, userAgent, appId, appSecret } = options;
+  const parameters = new URLSearchParams({
+    grant_type: 'fb_exchange_token',
+    client_id: appId,
+    client_secret: appSecret,
+    fb_exchange_token: token,
+  });
+  const url = new URL(`/${version}/oauth/access_token?${parameters.toString()}`, origin);
+  let answer = '';
+  try {
+    const { body } = await requestOnce(options, url, {
+      headers: { 'user-agent': userAgent, accept: 'application/json' },
+      maxBytes: ANSWER_MAX_BYTES,
+      overflow: 'fail',
+      signal,
+    });
+    answer = body.toString('utf8');
+    const exchanged = Exchanged.safeParse(JSON.parse(answer));
+    if (exchanged.success) {
+      return { token: exchanged.data.access_token, seconds: exchanged.data.expires_in ?? null };
+    }
+  } catch (error) {
+    if (answer === '') answer = (error as Error).message;
+  }
+  const shown = withoutSecrets(answer, [token, appSecret]);
+  throw new Refusal(
+    'invalid_input',
+    `The platform did not exchange the token: ${shown}. The old one is kept.`,
+  );
+};
 
 /** Page of the platform itself, for the test call of a new token. */
 const TRIED_PAGE = '20531316728';

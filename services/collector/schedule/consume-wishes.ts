@@ -1,9 +1,9 @@
-import { AckPolicy, type JsMsg } from 'nats';
+import { AckPolicy, type ConsumerConfig, type ConsumerInfo, type JetStreamManager, type JsMsg } from 'nats';
 import { z } from 'zod';
 import {
-  collectorConsumer,
-  SCRAPE_REQUESTED,
   SCRAPES_STREAM,
+  SCRAPE_REQUESTED,
+  collectorConsumer,
   scrapeWanted,
 } from '#contracts/messages/subjects.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -11,11 +11,49 @@ import { Cadence, ObservedDomain, Timestamp } from '#contracts/values/primitives
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import { ensureConsumer } from '#platform/nats/durable-consumer.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { readBrandDomain } from '#projections/brands/read.ts';
 import { recordWish } from './target-store.ts';
+
+/** JetStream: the consumer does not exist. */
+const CONSUMER_NOT_FOUND = 10_014;
+
+const find = async (
+  manager: JetStreamManager,
+  stream: string,
+  name: string,
+): Promise<ConsumerInfo | null> => {
+  try {
+    return await manager.consumers.info(stream, name);
+  } catch (error) {
+    const { api_error } = error as { api_error?: { err_code?: number } };
+    if (api_error?.err_code === CONSUMER_NOT_FOUND) return null;
+    throw error;
+  }
+};
+
+/**
+ * Leaves an existing consumer as an operator may have chosen it; servers from 2.10 on refuse other values. Returns it,
+ * or `null` when it was created.
+ */
+export const ensureConsumer = async (
+  manager: JetStreamManager,
+  stream: string,
+  config: Partial<ConsumerConfig> & { readonly durable_name: string },
+): Promise<ConsumerInfo | null> => {
+  const existing = await find(manager, stream, config.durable_name);
+  if (existing !== null) return existing;
+  try {
+    await manager.consumers.add(stream, config);
+    return null;
+  } catch (error) {
+    // Another process that creates it at the same time with other values was first.
+    const first = await find(manager, stream, config.durable_name);
+    if (first === null) throw error;
+    return first;
+  }
+};
 
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;

@@ -1,4 +1,4 @@
-import { CONCURRENT_TARGETS } from '#application/collecting/plan-targets.ts';
+import { CONCURRENT_TARGETS } from '#application/collecting/plan-sources.ts';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
@@ -8,20 +8,19 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { extendRowLease, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
-import { openBatch } from './batch-store.ts';
 import {
   type Claimed,
   claimTarget,
   extendLease,
   finishBatch,
   nextDue,
+  openBatch,
   putBack,
   releaseLease,
   retryDelayMs,
 } from './target-store.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
-import type { ReadOutcome } from './read-outcome.ts';
-import type { SourceReader } from './source-reader.ts';
+import type { ReadOutcome, SourceReader } from './source-reader.ts';
 
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
 const POLL_INTERVAL_MS = 5_000;

@@ -5,8 +5,7 @@ import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 import { derivedId } from '../ids.ts';
-import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
-import { RecentMap, type RecentMapJson } from '../recent-map.ts';
+import { PersistentMap, type PersistentMapJson, RecentMap, type RecentMapJson } from '../persistent-map.ts';
 
 /** Aggregate API keys, stream `apiKeys-<workspaceId>`: the keys of one workspace; events hold only hashes. */
 

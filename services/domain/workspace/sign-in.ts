@@ -1,8 +1,7 @@
 import type { SignInEvent, SignInMethod } from '#contracts/events/workspace/sign-in.ts';
 import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
-import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
-import { RecentMap, type RecentMapJson } from '../recent-map.ts';
+import { PersistentMap, type PersistentMapJson, RecentMap, type RecentMapJson } from '../persistent-map.ts';
 
 /** Aggregate sign-in, stream `signIn-<workspaceId>`: invitations and browser sign-ins of a workspace's members. */
 

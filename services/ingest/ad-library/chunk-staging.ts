@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { domainsOf } from '#domain/corpus/ad-library/attribution.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';

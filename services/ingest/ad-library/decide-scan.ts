@@ -4,24 +4,24 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
+  type CollectorSwitch,
+  NO_SWITCH,
+  byStoredLooks,
+  collectorSwitch,
   emptyTally,
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
 import {
-  byStoredLooks,
-  type CollectorSwitch,
-  collectorSwitch,
-  NO_SWITCH,
-} from '#domain/corpus/ad-library/collectors/switch.ts';
-import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
-import { closeHistoryScan } from '#domain/corpus/ad-library/late/history-scan.ts';
-import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
-import {
+  type LateScan,
+  closeHistoryScan,
+  closeLateScan,
+  correctAds,
   differencesWith,
+  emptyLateTotals,
   hasSeveralCollectors,
   tallyAgain,
-} from '#domain/corpus/ad-library/late/tally-again.ts';
+} from '#domain/corpus/ad-library/late-scan.ts';
 import type { ScanTallies } from '#domain/corpus/ad-library/replay.ts';
 import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';

@@ -2,7 +2,7 @@ import { isEqual } from 'es-toolkit/predicate/isEqual';
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { KnownBrands } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import type { KnownBrands } from '#domain/corpus/ad-library/attribution.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';

@@ -1,5 +1,5 @@
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
-import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';

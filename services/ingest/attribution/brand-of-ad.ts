@@ -1,5 +1,5 @@
 import { destinationHost } from '#contracts/values/links/ad-destination.ts';
-import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { domainsOf } from '#domain/corpus/ad-library/attribution.ts';
 import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
 import type { Database } from '#platform/postgres/pool.ts';

@@ -1,11 +1,11 @@
 import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import {
-  domainsOf,
   type KnownBrands,
   type KnownLink,
   NO_SCAN,
-} from '#domain/corpus/ad-library/attribution/brand-at.ts';
+  domainsOf,
+} from '#domain/corpus/ad-library/attribution.ts';
 import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import { domainsOf, NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { NO_SCAN, domainsOf } from '#domain/corpus/ad-library/attribution.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type Fragment, raw, sql, textAndValues } from '#projections/sql/sql-tag.ts';

@@ -1,29 +1,101 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sha256Of } from '#application/access/key-format.ts';
+import { COLLECTOR_KEY, type Collector, findCollector } from '#application/collectors/collector-keys.ts';
+import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import {
   type Counting,
   createRefusedRequests,
   createRequestCounts,
 } from '#application/access/request-counts.ts';
-import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
 import { TimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { send } from '#platform/http/send-json.ts';
-import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
-import type { Database } from '#platform/postgres/pool.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
-import { receiveFile } from '../files/receive-file.ts';
-import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../observations/receive-observations.ts';
-import { observationSchemas } from '../schemas/observation-schemas.ts';
-import { receiveLeaseRequest, receiveTaskEnd, TASK_BODY_TIMEOUT_MS } from '../tasks/task-requests.ts';
-import { authenticate } from './authenticate.ts';
 import { IntakeRefusal, sendRefusal } from './refusal.ts';
+import { receiveFile } from '../receive-file.ts';
+import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../receive-observations.ts';
+import { observationSchemas } from '../schemas/observation-schemas.ts';
+import { TASK_BODY_TIMEOUT_MS, receiveLeaseRequest, receiveTaskEnd } from '../tasks.ts';
 import { discardBody } from './request-body.ts';
-import { createRequestSlots } from './request-slots.ts';
+
+const RETRY_SECONDS = 5;
+
+/** Replies equally to a missing, malformed, unknown and revoked key. Throws `unavailable` without Postgres. */
+export const authenticate = async (
+  database: Database,
+  headers: IncomingHttpHeaders,
+  log: Log,
+): Promise<Collector> => {
+  const key = bearerOf(headers);
+  const collector =
+    key === undefined || !COLLECTOR_KEY.isValid(key)
+      ? null
+      : await findCollector(database, sha256Of(key)).catch((error: unknown) => {
+          log.warn({ err: error }, 'key lookup failed');
+          throw new IntakeRefusal(
+            'unavailable',
+            'Keys cannot be checked now. Send the request again later.',
+            {
+              retryAfterSeconds: RETRY_SECONDS,
+            },
+          );
+        });
+  if (collector) return collector;
+  throw new IntakeRefusal(
+    'unauthorized',
+    'Send a valid collector key: `Authorization: Bearer svc_collect_…`. An operator issues it with `ops collector issue`.',
+  );
+};
+
+/** A slow client occupies slots of its own key only. */
+const SLOTS_PER_KEY = 4;
+/** Bounds the memory: each request may hold 16 MiB as received, 16 MiB unpacked, and its parsed lines. */
+const SLOTS = 8;
+const SLOT_RETRY_SECONDS = 1;
+
+export type RequestSlots = {
+  /** Throws `rate_limited` or `unavailable` at once when no slot is free: a queued body would wait unread. */
+  run<T>(keyId: string, work: () => Promise<T>): Promise<T>;
+};
+
+export const createRequestSlots = (): RequestSlots => {
+  const usedByKey = new Map<string, number>();
+  let used = 0;
+  return {
+    run: async (keyId, work) => {
+      const own = usedByKey.get(keyId) ?? 0;
+      if (own >= SLOTS_PER_KEY) {
+        throw new IntakeRefusal(
+          'rate_limited',
+          `${SLOTS_PER_KEY} requests of this key are running. Send the next one when a reply has arrived.`,
+          { retryAfterSeconds: SLOT_RETRY_SECONDS },
+        );
+      }
+      if (used >= SLOTS) {
+        throw new IntakeRefusal('unavailable', 'The intake is busy. Send the request again.', {
+          retryAfterSeconds: SLOT_RETRY_SECONDS,
+        });
+      }
+      used += 1;
+      usedByKey.set(keyId, own + 1);
+      try {
+        return await work();
+      } finally {
+        used -= 1;
+        const left = (usedByKey.get(keyId) ?? 1) - 1;
+        if (left === 0) usedByKey.delete(keyId);
+        else usedByKey.set(keyId, left);
+      }
+    },
+  };
+};
 
 /** Counted per key over all processes; each request carries up to 1,000 lines. */
 export const REQUESTS_PER_MINUTE = 600;

@@ -6,7 +6,7 @@ import { sha256Of } from '#application/access/key-format.ts';
 import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
 import { cutText } from '../output/result.ts';
 import { identificationOf, LOOPBACK_HOSTS } from '#application/sign-in/clients.ts';
-import { LOOPBACK } from '../pages/consent-page.ts';
+import { LOOPBACK } from '../pages/pages.ts';
 
 export type AppRequest = {
   readonly uid: string;

@@ -4,23 +4,24 @@ import { Refusal } from '#contracts/errors.ts';
 import {
   type ConnectedApp,
   type ConnectionEvent,
-  connectionStream,
   type DisconnectReason,
+  connectionStream,
 } from '#contracts/events/workspace/connection.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { type Role, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import {
+  type ConnectionState,
   allowApp,
   connectApp,
   connection,
-  type ConnectionState,
   denyApp,
   disconnectApp,
 } from '#domain/workspace/connection.ts';
-import type { Clock } from '#platform/clock.ts';
+import { type Clock, pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { TokenRights } from './adapter.ts';
+import type { Log } from '#platform/logger.ts';
+import { type TokenRights, deleteDeadRecords, keepUsedClients } from './adapter.ts';
 
 const SERVICE: Actor = { kind: 'service', id: 'mcp' };
 
@@ -205,6 +206,44 @@ export const createConnections = (dependencies: {
       const { rows } = await pool.query<ConnectionRow & { readonly expired: boolean }>(sql);
       await Promise.all(rows.map((row) => endAs(row, row.expired ? 'expired' : 'member_erased', SERVICE)));
       return rows.length;
+    },
+  };
+};
+
+const RUN_EVERY_MS = 60_000;
+
+export type HousekeepingDependencies = {
+  readonly pool: Database;
+  readonly connections: Connections;
+  /** Absent when members cannot sign in. */
+  readonly signIn?: { tidy(): Promise<number> };
+  readonly log: Log;
+};
+
+/** Ends dead connections and deletes dead records. Runs in every process; concurrent runs are harmless. */
+export const startHousekeeping = (
+  { pool, connections, signIn, log }: HousekeepingDependencies,
+  everyMs: number = RUN_EVERY_MS,
+): AsyncDisposable => {
+  const ending = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      try {
+        const ended = await connections.endDead();
+        await keepUsedClients(pool);
+        const deleted = (await deleteDeadRecords(pool)) + ((await signIn?.tidy()) ?? 0);
+        if (ended + deleted > 0) log.info({ ended, deleted }, 'dead connections and records removed');
+      } catch (error) {
+        log.warn({ err: error }, 'housekeeping of connections failed');
+      }
+      await pause(everyMs, ending.signal);
+    }
+  };
+  const running = run();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await running;
     },
   };
 };

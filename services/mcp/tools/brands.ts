@@ -41,7 +41,7 @@ import {
   timesOf,
 } from '../output/result.ts';
 import { tool } from './define-tool.ts';
-import { listAnswer } from './list-answer.ts';
+import { type Section, listAnswer, readSections } from './list-answer.ts';
 import {
   Brand,
   Category,
@@ -54,7 +54,6 @@ import {
 } from './parameters.ts';
 import { type ShownCreative, creativesIn, imageIndexOf } from '../output/pictures.ts';
 import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
-import { type Section, readSections } from './sections.ts';
 
 const NAME_MAX_LENGTH = 100;
 

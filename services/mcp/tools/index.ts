@@ -2,8 +2,16 @@ import type { Tool } from './define-tool.ts';
 import { exploreMarket, findBrands, getBrand, rankBrands } from './brands.ts';
 import { fetchTool } from './fetch.ts';
 import { listPages, search, searchAds, searchCreatives } from './search.ts';
-import { getWorkspace, listBriefs, listChanges } from './workspace.ts';
-import { requestReport, saveItem, trackBrand, untrackBrand, writeNote } from './writers.ts';
+import {
+  getWorkspace,
+  listBriefs,
+  listChanges,
+  requestReport,
+  saveItem,
+  trackBrand,
+  untrackBrand,
+  writeNote,
+} from './workspace.ts';
 
 export const TOOLS: readonly Tool[] = [
   search,

@@ -2,8 +2,7 @@ import type { McpServer, ScopeChallenge, StandardSchemaWithJSON } from '@modelco
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
-import type { McpCall, McpDependencies } from '../calls/call.ts';
-import { callTool } from '../calls/call-tool.ts';
+import { type McpCall, type McpDependencies, callTool } from '../calls.ts';
 import type { Tool } from './define-tool.ts';
 import { TOOLS } from './index.ts';
 

@@ -20,7 +20,7 @@ import {
 } from '../output/result.ts';
 import type { Json, JsonObject } from '../output/observed.ts';
 import { tool } from './define-tool.ts';
-import { listAnswer, readCards } from './list-answer.ts';
+import { listAnswer, readCards, readSections } from './list-answer.ts';
 import {
   Brand,
   Category,
@@ -33,7 +33,6 @@ import {
   textField,
 } from './parameters.ts';
 import { creativesIn, imageIndexOf } from '../output/pictures.ts';
-import { readSections } from './sections.ts';
 
 const QUERY_MAX_LENGTH = 200;
 const NAME_MAX_LENGTH = 100;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Brand, BrandSitemapEntry, BrandSummary } from '#contracts/resources/corpus/brand.ts';
-import { findBrandWithFreshness } from '#projections/queries/brand-with-freshness.ts';
+import { findBrandWithFreshness, readSimilarSites } from '#projections/queries/brands.ts';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import {
   listBrands as readBrands,
@@ -8,7 +8,6 @@ import {
   listBrandSitemap as readSitemap,
 } from '#projections/brands/read.ts';
 import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
-import { readSimilarSites } from '#projections/queries/similar-sites.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, brandReference, brandSummary, formats } from '../endpoint/examples.ts';
 import {

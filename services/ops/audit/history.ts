@@ -1,15 +1,77 @@
-import type { HistoryEntry } from '#contracts/audit/entry.ts';
-import type { ExportedPerson, ExportFormat, Manifest } from '#contracts/audit/manifest.ts';
+import { z } from 'zod';
+import {
+  GENESIS_HASH,
+  type HistoryEntry,
+  WORKSPACE_CATEGORIES,
+  canonicalRecordText,
+  chainHash,
+} from '#contracts/audit/entry.ts';
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type ExportedPerson,
+  type Manifest,
+} from '#contracts/audit/manifest.ts';
+import { type HistoryFilter, findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
-import { findHistoryHead, type HistoryFilter, listHistory } from '#projections/workspace-history/read.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
-import { filterOf, type HistoryQuery } from './history-query.ts';
-import { decryptPerson } from '../workspaces/members.ts';
+import { Moment } from '../validate-query.ts';
+import { decryptPerson } from '../workspaces.ts';
 import { readSigningKey } from './signing-key.ts';
 import { writeExport } from './write-export.ts';
+
+export const PAGE_MAX = 200;
+const PAGE_DEFAULT = 50;
+const TEXT_MAX_LENGTH = 200;
+
+const Sequence = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be the sequence number of an entry')
+  .transform(Number);
+const IsoMoment = Moment.transform((at) => at.toISOString());
+const isCategory = (name: string): boolean => (WORKSPACE_CATEGORIES as readonly string[]).includes(name);
+
+const filterShape = {
+  type: z.string().min(1).max(TEXT_MAX_LENGTH).optional(),
+  actor: z
+    .string()
+    .max(TEXT_MAX_LENGTH)
+    .regex(
+      /^(api_key|member|service):./,
+      'must be kind and id, such as member:mem_…; kinds are api_key, member and service',
+    )
+    .optional(),
+  since: IsoMoment.optional(),
+  until: IsoMoment.optional(),
+  resource: z
+    .string()
+    .max(TEXT_MAX_LENGTH)
+    .refine(
+      (text) => isCategory(text.split(':', 1)[0] ?? ''),
+      `must be a category, or category:id; categories are ${WORKSPACE_CATEGORIES.join(', ')}`,
+    )
+    .optional(),
+} as const;
+
+export const HistoryQuery = z.strictObject({
+  ...filterShape,
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  cursor: Sequence.optional(),
+});
+export type HistoryQuery = z.infer<typeof HistoryQuery>;
+
+/** Parameters of a followed history: entries after the sequence number `after`, or only new ones. */
+export const FollowQuery = z.strictObject({ ...filterShape, after: Sequence.optional() });
+export const ExportQuery = z.strictObject({ format: z.enum(EXPORT_FORMATS) });
+
+export const filterOf = (query: z.infer<typeof FollowQuery> | HistoryQuery): HistoryFilter => {
+  const { type, actor, since, until, resource } = query;
+  const [category, ...id] = resource?.split(':') ?? [];
+  return { type, actor, since, until, category, resourceId: id.length > 0 ? id.join(':') : undefined };
+};
 
 const READ_ENTRIES = 500;
 const FOLLOW_POLL_MS = 250;
@@ -127,4 +189,41 @@ export const exportHistory = async (
     signingKey,
     exportedAt: new Date(),
   });
+};
+
+export type ChainStatus = {
+  readonly entries: number;
+  readonly head_hash: string;
+  readonly last_recorded_at: string;
+  readonly intact: boolean;
+  /** Sequence of the first entry that does not match; `null` when all match. */
+  readonly broken_at: number | null;
+};
+
+/** Verifies the hash chain from the first entry to the first mismatch. Throws `not_found` without a history. */
+export const checkChain = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<ChainStatus> => {
+  let hash = GENESIS_HASH;
+  let sequence = 0;
+  let recordedAt: string | null = null;
+  const status = (brokenAt: number | null): ChainStatus => {
+    if (recordedAt === null) throw new Refusal('not_found', 'Workspace not found.');
+    const intact = brokenAt === null;
+    return { entries: sequence, head_hash: hash, last_recorded_at: recordedAt, intact, broken_at: brokenAt };
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    const entries = await listHistory(db, workspaceId, {}, { limit: READ_ENTRIES, after: sequence });
+    for (const entry of entries) {
+      recordedAt = entry.recorded_at;
+      const expected = sequence + 1;
+      if (entry.sequence !== expected) return status(expected);
+      if (chainHash(hash, expected, canonicalRecordText(entry)) !== entry.hash) return status(expected);
+      ({ sequence, hash } = entry);
+    }
+    if (entries.length < READ_ENTRIES) return status(null);
+  }
 };

@@ -1,22 +1,103 @@
-import { createHash, type Hash, sign } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import { type Hash, createHash, sign } from 'node:crypto';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createReadStream } from 'node:fs';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { GENESIS_HASH, type HistoryEntry } from '#contracts/audit/entry.ts';
+import { GENESIS_HASH, HistoryEntry } from '#contracts/audit/entry.ts';
+import { csvLines, textOfCsvField } from '#application/exports/csv-lines.ts';
 import {
-  entriesFileName,
   EXPORT_FORMATS,
-  type ExportedPerson,
   type ExportFormat,
-  type Manifest,
-  manifestText,
+  type ExportedPerson,
   MANIFEST_FILE,
   MANIFEST_VERSION,
+  type Manifest,
   PEOPLE_FILE,
+  entriesFileName,
   manifestSigningText,
+  manifestText,
 } from '#contracts/audit/manifest.ts';
-import { headerOf, lineOf } from './entry-lines.ts';
-import { publicKeyId, publicKeyText, type SigningKey } from './signing-key.ts';
+import { type SigningKey, publicKeyId, publicKeyText } from './signing-key.ts';
+
+/** Converts history entries to lines of an export and back. An entry has exactly one valid line. */
+const CSV_COLUMNS = [
+  'sequence',
+  'recorded_at',
+  'type',
+  'actor_kind',
+  'actor_id',
+  'resource_category',
+  'resource_id',
+  'resource_revision',
+  'data',
+  'request_id',
+  'correlation_id',
+  'causation_id',
+  'workspace_id',
+  'fact_id',
+  'position',
+  'schema_version',
+  'hash',
+] as const;
+/** Line end of audit exports in every format. */
+const LINE_END = '\n';
+
+const csvLineOf = (entry: HistoryEntry): string => {
+  const { actor, resource, data, ...plain } = entry;
+  const cells: Readonly<Record<(typeof CSV_COLUMNS)[number], string | number>> = {
+    ...plain,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    resource_category: resource.category,
+    resource_id: resource.id,
+    resource_revision: resource.revision,
+    data: canonicalJson(data),
+  };
+  return csvLines([CSV_COLUMNS.map((column) => cells[column])], LINE_END).slice(0, -LINE_END.length);
+};
+
+const entryOfCsv = (line: string): unknown => {
+  const [fields = []] = parse(line);
+  const cells = fields.map(textOfCsvField);
+  if (cells.length !== CSV_COLUMNS.length)
+    throw new Error(`it has ${cells.length} cells instead of ${CSV_COLUMNS.length}`);
+  const {
+    actor_kind,
+    actor_id,
+    resource_category,
+    resource_id,
+    resource_revision,
+    sequence,
+    schema_version,
+    data,
+    ...plain
+  } = Object.fromEntries(CSV_COLUMNS.map((column, index) => [column, cells[index] as string])) as Record<
+    (typeof CSV_COLUMNS)[number],
+    string
+  >;
+  return {
+    ...plain,
+    sequence: Number(sequence),
+    schema_version: Number(schema_version),
+    actor: { kind: actor_kind, id: actor_id },
+    resource: { category: resource_category, id: resource_id, revision: resource_revision },
+    data: JSON.parse(data),
+  };
+};
+
+export const headerOf = (format: ExportFormat): string | null =>
+  format === 'csv' ? CSV_COLUMNS.join() : null;
+
+export const lineOf = (format: ExportFormat, entry: HistoryEntry): string =>
+  format === 'csv' ? csvLineOf(entry) : canonicalJson(entry);
+
+/** Parses a line. Throws unless it is byte for byte the output of `lineOf`. */
+export const entryOf = (format: ExportFormat, line: string): HistoryEntry => {
+  const entry = HistoryEntry.parse(format === 'csv' ? entryOfCsv(line) : JSON.parse(line));
+  if (lineOf(format, entry) !== line) throw new Error('it is not in the canonical form of exports');
+  return entry;
+};
 
 const WRITE_CHARACTERS = 256 * 1024;
 const PRIVATE_MODE = 0o600;
@@ -102,4 +183,43 @@ export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const manifest: Manifest = { ...unsigned, signature };
   await writeFile(directory, MANIFEST_FILE, [manifestText(manifest)]);
   return manifest;
+};
+
+const BLOCK_BYTES = 512;
+/** Maximum file size: the size field has eleven octal digits. */
+const FILE_MAX_BYTES = 8 ** 11 - 1;
+const FILE_MODE = 0o600;
+/** Offset of the checksum: the sum of the header's bytes, computed with this field filled with spaces. */
+const CHECKSUM_AT = 148;
+const CHECKSUM_BYTES = 8;
+
+const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
+
+const tarHeader = (name: string, bytes: number, modified: Date): Buffer => {
+  if (bytes > FILE_MAX_BYTES) throw new Error(`${name} is too large for one archive`);
+  const header = Buffer.alloc(BLOCK_BYTES);
+  header.write(name, 0, 100, 'ascii');
+  header.write(octal(FILE_MODE, 7), 100, 'ascii');
+  header.write(octal(0, 7) + octal(0, 7), 108, 'ascii');
+  header.write(octal(bytes, 11) + octal(Math.floor(modified.getTime() / 1_000), 11), 124, 'ascii');
+  header.fill(' ', CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_BYTES);
+  header.write('0', 156, 'ascii');
+  header.write('ustar\x0000', 257, 'ascii');
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 6)} `, CHECKSUM_AT, 'ascii');
+  return header;
+};
+
+export const streamTar = async function* (
+  directory: string,
+  names: readonly string[],
+): AsyncGenerator<Buffer> {
+  for (const name of names) {
+    const path = join(directory, name);
+    const { size, mtime } = await stat(path);
+    yield tarHeader(name, size, mtime);
+    yield* createReadStream(path) as AsyncIterable<Buffer>;
+    yield Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES);
 };

@@ -1,25 +1,25 @@
 import { Command } from 'commander';
 import type { CommandGroups, RegisterCommands } from '#platform/command-line.ts';
 
-const loadSecurityCommands = async () => (await import('./commands/security.ts')).registerSecurityCommands;
+const loadSecurityCommands = async () => (await import('./commands/servers.ts')).registerSecurityCommands;
 
 export const COMMANDS: CommandGroups = {
   workspace: async () => (await import('./commands/workspace.ts')).registerWorkspaceCommands,
-  member: async () => (await import('./commands/member.ts')).registerMemberCommands,
-  key: async () => (await import('./commands/key.ts')).registerKeyCommands,
-  mcp: async () => (await import('./commands/mcp.ts')).registerMcpCommands,
-  collector: async () => (await import('./commands/collectors/collector.ts')).registerCollectorCommands,
-  plan: async () => (await import('./commands/plan.ts')).registerPlanCommands,
-  rankings: async () => (await import('./commands/rankings.ts')).registerRankingCommands,
+  member: async () => (await import('./commands/workspace.ts')).registerMemberCommands,
+  key: async () => (await import('./commands/workspace.ts')).registerKeyCommands,
+  mcp: async () => (await import('./commands/workspace.ts')).registerMcpCommands,
+  collector: async () => (await import('./commands/workspace.ts')).registerCollectorCommands,
+  plan: async () => (await import('./commands/workspace.ts')).registerPlanCommands,
+  rankings: async () => (await import('./commands/figures.ts')).registerRankingCommands,
   audit: async () => (await import('./commands/audit.ts')).registerAuditCommands,
   deliveries: async () => (await import('./commands/deliveries.ts')).registerDeliveryCommands,
-  alerts: async () => (await import('./commands/alerts.ts')).registerAlertsCommands,
+  alerts: async () => (await import('./commands/deliveries.ts')).registerAlertsCommands,
   projections: async () => (await import('./commands/projections.ts')).registerProjectionCommands,
-  log: async () => (await import('./commands/log/log.ts')).registerLogCommands,
-  nats: async () => (await import('./commands/servers/nats.ts')).registerNatsCommands,
+  log: async () => (await import('./commands/log.ts')).registerLogCommands,
+  nats: async () => (await import('./commands/servers.ts')).registerNatsCommands,
   database: loadSecurityCommands,
   vault: loadSecurityCommands,
-  verify: async () => (await import('./commands/verify-figures.ts')).registerVerifyFiguresCommand,
+  verify: async () => (await import('./commands/figures.ts')).registerVerifyFiguresCommand,
 };
 
 /** Creates the operator command line, `npm run ops -- …`. It finds the settings of a running `npm start`. */

@@ -6,16 +6,19 @@ import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { parseJsonAsUtf8, refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { Log } from '#platform/logger.ts';
 import { serverFaultOf } from '#platform/server-fault.ts';
-import { PRIVATE_HEADERS } from './reply.ts';
+import {
+  type DeliveryDependencies,
+  PRIVATE_HEADERS,
+  registerCollectionRoutes,
+  registerDeliveryRoutes,
+  registerHistoryRoutes,
+  registerLogRoutes,
+  registerParkedRoutes,
+  registerProjectionRoutes,
+} from './routes.ts';
 import type { AuditDependencies } from '../audit/history.ts';
-import { registerCollectionRoutes } from './routes/collection.ts';
-import { registerConsole } from './routes/console.ts';
-import { type DeliveryDependencies, registerDeliveryRoutes } from './routes/deliveries.ts';
-import { type HealthDependencies, registerHealthRoutes } from './routes/health.ts';
-import { registerHistoryRoutes } from './routes/history.ts';
-import { registerLogRoutes } from './routes/log.ts';
-import { registerParkedRoutes } from './routes/parked.ts';
-import { registerProjectionRoutes } from './routes/projections.ts';
+import { registerConsole } from './console.ts';
+import { type HealthDependencies, registerHealthRoutes } from './health.ts';
 import { describeServerError } from '#platform/command-line.ts';
 
 declare module 'fastify' {

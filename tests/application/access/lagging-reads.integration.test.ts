@@ -14,13 +14,13 @@ import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { openReadDatabase, type OpenReadDatabase } from '#platform/postgres/read-database.ts';
 import {
+  type OperatorDependencies,
   addMemberNamed,
   createWorkspaceNamed,
   issueKey,
-  type OperatorDependencies,
   revokeKey,
   runOnWorkspace,
-} from '#services/ops/workspaces/operations.ts';
+} from '#services/ops/workspaces.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 
 /** Reads may come from a node that follows the leader and lacks recent appends. */

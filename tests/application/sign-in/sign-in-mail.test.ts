@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MemberDirectory } from '#application/sign-in/member-directory.ts';
-import { createSignInMail } from '#application/sign-in/sign-in-mail.ts';
+import { createSignInMail } from '#application/sign-in/codes.ts';
 import { silentLog } from '#platform/logger.ts';
 
 const ACCOUNT = { accountId: 'account', name: 'Ada', email: 'ada@shop.example', memberships: [] } as const;

@@ -12,7 +12,7 @@ import { type MemberVault, openMemberVault } from '#application/vault/member-vau
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
-import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
+import { addPerson, erasePerson } from '#services/ops/workspaces.ts';
 import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../../operations/fixtures/stack.ts';
 
 let stack: ApiStack;

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSecretVault, type SecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
-import { forgetUnusedSecrets } from '#application/vault/unused-secrets.ts';
+import {
+  type SecretVault,
+  WEBHOOK_SECRET_OWNER,
+  forgetUnusedSecrets,
+  openSecretVault,
+} from '#application/vault/secret-vault.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';

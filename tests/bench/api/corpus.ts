@@ -6,7 +6,7 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
-import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces/operations.ts';
+import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
 import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';

@@ -9,7 +9,7 @@ import {
   type ArchiveReading,
   readArchive,
 } from '#services/collector/ads-archive/read-archive.ts';
-import type { SpoolPage } from '#services/collector/schedule/batch-store.ts';
+import type { SpoolPage } from '#services/collector/schedule/target-store.ts';
 import { openPlayedSites } from '#tests/platform/http-client/played-sites.ts';
 
 export const TOKEN = 'EAAtesttokentesttokentesttoken';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { landingPageClassify, landingPageScrape } from '#domain/shapes/landing-page.ts';
-import { readPageSigns } from '#services/collector/html/read-page-signs.ts';
+import { readPageSigns } from '#services/collector/read-page-signs.ts';
 
 const visited = (path: string, html: string, status = 200) => ({
   pageUrl: `https://shop.example${path}`,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { imprintCompanyOf, leadsToImprint } from '#domain/shapes/imprint.ts';
 import { legalNameOf, siteProfileOf } from '#domain/shapes/site-profile.ts';
-import { decodeHtml, isHtml } from '#services/collector/html/decode-html.ts';
-import { readPageSigns } from '#services/collector/html/read-page-signs.ts';
+import { decodeHtml, isHtml, readPageSigns } from '#services/collector/read-page-signs.ts';
 import { choosePages, isHostOf } from '#services/collector/site/choose-pages.ts';
 
 const SCOPE = {

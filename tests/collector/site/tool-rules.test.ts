@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { compilePattern, literalOf, matches, searchedText } from '#services/collector/site/tools/pattern.ts';
-import { loadToolRules, readToolRules, selectorParts } from '#services/collector/site/tools/tool-rules.ts';
+import {
+  SHOP_TOOLS,
+  compilePattern,
+  literalOf,
+  loadToolRules,
+  matches,
+  readToolRules,
+  searchedText,
+  selectorParts,
+} from '#services/collector/site/tools/tool-rules.ts';
 import { matchTools, type ScannedPage } from '#services/collector/site/tools/match-tools.ts';
-import { SHOP_TOOLS } from '#services/collector/site/tools/shop-tools.ts';
 import { cookiesOf } from '#services/collector/site/read-site.ts';
 
 const page = (changes: Partial<ScannedPage>): ScannedPage => ({

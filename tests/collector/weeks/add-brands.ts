@@ -2,9 +2,8 @@ import { expect } from 'vitest';
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { clearArchiveFaults } from '#tests/world/control.ts';
 import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
-import { addBrand } from '#services/collector/add/add-brand.ts';
+import { addBrand, linkPage } from '#services/collector/add/add-brand.ts';
 import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';
-import { linkPage } from '#services/collector/add/link-pages.ts';
 import { ADD_FAULTS, setArchiveFaults, setShopFaults, SHOP_FAULTS } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { planArchive } from '#application/collecting/plan-archive.ts';
+import { planArchive } from '#application/collecting/plan-sources.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { DAY_MS, WEEK_MS } from '#contracts/values/time.ts';
 import { createArchiveWorld, type WorldAd } from '#tests/world/archive-world.ts';

@@ -10,7 +10,7 @@ import { createWebhookSecret } from '#application/vault/signing-secrets.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
+import { addPerson, erasePerson } from '#services/ops/workspaces.ts';
 import { newDelivery } from '../new-delivery.ts';
 import { openReceivers, type Receivers } from '../receivers.ts';
 import { alertsThrough } from '#tests/operations/fixtures/alerting.ts';

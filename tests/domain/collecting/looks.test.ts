@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { adsBeforeKnown, isNewestFirst } from '#domain/collecting/looks.ts';
+import { adsBeforeKnown, isNewestFirst } from '#domain/collecting/pack-batches.ts';
 
 const day = fc.integer({ min: 1, max: 28 }).map((n) => `2026-05-${String(n).padStart(2, '0')}`);
 

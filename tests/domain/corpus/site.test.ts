@@ -2,12 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { redactAmounts } from '#domain/corpus/site/redact-amounts.ts';
+import { recordSiteScan, redactAmounts, redactResults } from '#domain/corpus/site/decider.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordSiteScan } from '#domain/corpus/site/decider.ts';
-import { standingsOf } from '#domain/corpus/site/standing.ts';
-import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { redactResults } from '#domain/corpus/site/split-tests.ts';
+import { type SiteState, site, standingsOf } from '#domain/corpus/site/state.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 import { shuffled } from '#tests/stack/shuffled.ts';
 

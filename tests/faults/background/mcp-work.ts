@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
-import { addPerson } from '#services/ops/workspaces/members.ts';
+import { addPerson } from '#services/ops/workspaces.ts';
 import { picture } from '#tests/media/media-stack.ts';
 import { recordCreative } from '#tests/operations/fixtures/creative-events.ts';
 import { VAULT_KEY } from '#tests/operations/fixtures/stack.ts';

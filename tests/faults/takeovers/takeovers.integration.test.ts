@@ -5,7 +5,7 @@ import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
-import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
+import { requestVerification, watchVerification } from '#services/ops/projections.ts';
 import {
   type ReplicatedPostgres,
   startReplicatedPostgres,

@@ -5,12 +5,21 @@ import { SCOPES_OF_ROLE } from '#contracts/values/access.ts';
 import type { Account } from '#application/sign-in/member-directory.ts';
 import { APP_NAME_MAX_LENGTH, GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 import { describeApp, formTargetOf } from '#services/mcp/members/app-requests.ts';
-import { accountPage } from '#services/mcp/pages/account-page.ts';
-import { endAllPage, olderConnectionsPage } from '#services/mcp/pages/connections-page.ts';
-import { consentPage, workspacePage } from '#services/mcp/pages/consent-page.ts';
+import {
+  PERMISSIONS,
+  accountPage,
+  codePage,
+  consentPage,
+  endAllPage,
+  grantedScopes,
+  invitationPage,
+  offeredScopes,
+  olderConnectionsPage,
+  permissionsOf,
+  signInPage,
+  workspacePage,
+} from '#services/mcp/pages/pages.ts';
 import { escapeHtml, headersOf, html, messagePage } from '#services/mcp/pages/layout.ts';
-import { grantedScopes, offeredScopes, PERMISSIONS, permissionsOf } from '#services/mcp/pages/permissions.ts';
-import { codePage, invitationPage, signInPage } from '#services/mcp/pages/sign-in-pages.ts';
 
 /** A text that leaves every context of HTML in which it is not escaped. */
 const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;</style></title>`;

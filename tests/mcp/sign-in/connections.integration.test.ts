@@ -6,13 +6,8 @@ import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { silentLog } from '#platform/logger.ts';
 import { deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';
-import { PAGE_SIZE } from '#services/mcp/sign-in/connections.ts';
-import { startHousekeeping } from '#services/mcp/sign-in/housekeeping.ts';
-import {
-  endConnection,
-  endConnectionsOfErased,
-  listConnections,
-} from '#services/ops/workspaces/connections.ts';
+import { PAGE_SIZE, startHousekeeping } from '#services/mcp/sign-in/connections.ts';
+import { endConnection, endConnectionsOfErased, listConnections } from '#services/ops/workspaces.ts';
 import { addMemberNamed, setRole } from './fixtures/members.ts';
 import { APP, type ConnectionsStack, openConnectionsStack, SCOPES } from './fixtures/connections-stack.ts';
 

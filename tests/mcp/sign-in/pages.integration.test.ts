@@ -7,7 +7,7 @@ import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
 import { createConnections, PAGE_SIZE } from '#services/mcp/sign-in/connections.ts';
-import { invitePerson } from '#services/ops/workspaces/members.ts';
+import { invitePerson } from '#services/ops/workspaces.ts';
 import { takeScreenshot } from '../../ops/fixtures/screenshots.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { invitePerson } from '#services/ops/workspaces/members.ts';
+import { invitePerson } from '#services/ops/workspaces.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { openTwoProcesses, type Started, type TwoProcesses } from './fixtures/two-processes.ts';
 import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './fixtures/upstream-provider.ts';

@@ -5,7 +5,7 @@ import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { projections } from '#projections/index.ts';
-import { resumeProjection } from '#services/ops/projections/builds.ts';
+import { resumeProjection } from '#services/ops/projections.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import { on } from '#tests/dsl/api.ts';
 import { shopEvents, shopProduct, shopScan, trafficEvent } from '#tests/dsl/site-events.ts';

@@ -11,8 +11,7 @@ import { REVOKED_KEYS_KEPT } from '#domain/workspace/api-keys.ts';
 import { isKeyText, sha256Of } from '#application/access/key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
-import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
-import { issueKey } from '#services/ops/workspaces/operations.ts';
+import { addPerson, erasePerson, issueKey } from '#services/ops/workspaces.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
-import { namedUrl, openSource, openTarget } from '#services/ops/cli/commands/log/servers.ts';
-import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
+import { namedUrl, openSource, openTarget } from '#services/ops/cli/commands/log.ts';
+import { checkLogFile } from '#services/ops/log/file.ts';
 import { openHostedCommands } from '../fixtures/hosted-commands.ts';
 import { compare, createStores, type Ended, eventsOf, fill, startLogCommand } from './stores.ts';
 

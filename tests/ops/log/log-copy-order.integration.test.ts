@@ -4,8 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
-import { type LogSource, serverSource } from '#services/ops/log/transfer/log-source.ts';
+import { type LogSource, copyLog, serverSource } from '#services/ops/log/transfer.ts';
 import { startFaultProxy } from '#tests/faults/fault-proxy.ts';
 import { compare, createStores, eventsOf, untilEnd } from './stores.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
-import { serverSource } from '#services/ops/log/transfer/log-source.ts';
+import { copyLog, serverSource } from '#services/ops/log/transfer.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { compare, createStores, fill, untilEnd } from './stores.ts';

@@ -2,8 +2,7 @@ import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toHistoryRecord } from '#contracts/audit/entry.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
-import { serverSource } from '#services/ops/log/transfer/log-source.ts';
+import { copyLog, serverSource } from '#services/ops/log/transfer.ts';
 import { compare, contentOf, copy, createStores, eventsOf, fill, STREAMS } from './stores.ts';
 
 const LONG_MS = 60_000;

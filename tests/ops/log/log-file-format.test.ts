@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lineOf, LINE_MAX_BYTES, parseLine } from '#services/ops/log/file/format.ts';
+import { LINE_MAX_BYTES, lineOf, parseLine } from '#services/ops/log/file.ts';
 
 const bytes = fc.oneof(
   fc.uint8Array(),

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
-import { fileSource } from '#services/ops/log/transfer/log-source.ts';
-import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
-import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
+import { copyLog, fileSource } from '#services/ops/log/transfer.ts';
+import { checkLogFile, writeLogFile } from '#services/ops/log/file.ts';
 import { compare, createStores, eventsOf, fill, untilEnd } from './stores.ts';
 
 const LONG_MS = 60_000;

@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
-import { fileSource } from '#services/ops/log/transfer/log-source.ts';
-import { writeLogFile } from '#services/ops/log/file/write-log-file.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
+import { copyLog, fileSource } from '#services/ops/log/transfer.ts';
+import { writeLogFile } from '#services/ops/log/file.ts';
 import { runs } from '#tests/property-seed.ts';
 import { compare, contentOf, copy, createStores, eventsOf, untilEnd } from './stores.ts';
 

@@ -8,10 +8,8 @@ import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { openRawLog, type RawEvent, type RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { compareLogs } from '#services/ops/log/transfer/compare-logs.ts';
-import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
-import { serverSource } from '#services/ops/log/transfer/log-source.ts';
-import { portable } from '#services/ops/log/transfer/portable-event.ts';
+import { compareLogs, copyLog, serverSource } from '#services/ops/log/transfer.ts';
+import { portable } from '#services/ops/log/file.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 export type Stores = AsyncDisposable & {

@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHAT_TOOLS, type ChatTool } from '#contracts/values/chat-tools.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { type ChatChannel, chatToolAt, openChatChannel, UNKNOWN_CHAT_TOOL } from '#platform/channels/chat.ts';
-import { chatMessageOf } from '#platform/channels/chat-message.ts';
+import {
+  type ChatChannel,
+  UNKNOWN_CHAT_TOOL,
+  chatMessageOf,
+  chatToolAt,
+  openChatChannel,
+} from '#platform/channels/chat.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { newDelivery } from '#tests/delivery/new-delivery.ts';

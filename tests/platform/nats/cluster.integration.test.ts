@@ -6,7 +6,7 @@ import { pause } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { publishLines, type QueuedLine } from '#services/intake/observations/publish-lines.ts';
+import { type QueuedLine, publishLines } from '#services/intake/receive-observations.ts';
 import { IntakeRefusal } from '#services/intake/server/refusal.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { judge } from '#tests/trials/judge.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readAdaptivePage } from '#projections/sql/adaptive-page.ts';
+import { readAdaptivePage } from '#projections/sql/pages.ts';
 import { raw, sql } from '#projections/sql/sql-tag.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/seeded-tables.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutPage, pageOfRows } from '#projections/sql/keyset-page.ts';
+import { cutPage, pageOfRows } from '#projections/sql/pages.ts';
 
 type Row = { readonly at: string; readonly id: string; readonly item: string | null };
 

@@ -2,8 +2,14 @@ import { selectAll } from 'css-select';
 import { type AnyNode, type Document, type Element, isTag } from 'domhandler';
 import { textContent } from 'domutils';
 import { parseDocument, Parser } from 'htmlparser2';
-import { matches, type Pattern, type SearchedText, searchedText } from './pattern.ts';
-import type { DomRule, ToolRule } from './tool-rules.ts';
+import {
+  type DomRule,
+  type Pattern,
+  type SearchedText,
+  type ToolRule,
+  matches,
+  searchedText,
+} from './tool-rules.ts';
 
 /** Certainty in percent from which a tool counts as detected. */
 export const DETECTED_PERCENT = 50;

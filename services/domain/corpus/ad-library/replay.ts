@@ -6,8 +6,14 @@ import type { AdLook, Occurrence } from '#contracts/events/corpus/ad-library-cor
 import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from './absences.ts';
 import { isBlank } from './ad-content.ts';
-import { type DifferenceTally, emptyTally, tallyDifferences } from './collector-differences.ts';
-import { byExpandedLooks, collectorSwitch, NO_SWITCH } from './collectors/switch.ts';
+import {
+  type DifferenceTally,
+  NO_SWITCH,
+  byExpandedLooks,
+  collectorSwitch,
+  emptyTally,
+  tallyDifferences,
+} from './collector-differences.ts';
 import { closeScan, recordSightings } from './decider.ts';
 import type { LookHistory, PageHistory, PageLook } from './looks.ts';
 import type { ScanHeader } from './scan.ts';

@@ -4,8 +4,12 @@ import type { Item } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/access.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Decider, SnapshotCodec } from '#domain/decider.ts';
-import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
-import { RecentMap, type RecentMapJson } from '#domain/recent-map.ts';
+import {
+  PersistentMap,
+  type PersistentMapJson,
+  RecentMap,
+  type RecentMapJson,
+} from '#domain/persistent-map.ts';
 
 /** Aggregate collection tree, stream `collection-<workspaceId>`: nesting and visibility of collections. */
 

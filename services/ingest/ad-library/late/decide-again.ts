@@ -1,12 +1,15 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { closeLateScan, correctAds, LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
-import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
 import {
+  LATE_DAYS_MAX,
+  type LateScan,
+  closeLateScan,
+  correctAds,
   differencesWith,
+  emptyLateTotals,
   hasSeveralCollectors,
   tallyAgain,
-} from '#domain/corpus/ad-library/late/tally-again.ts';
+} from '#domain/corpus/ad-library/late-scan.ts';
 import type { ScanTallies } from '#domain/corpus/ad-library/replay.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';

@@ -1,5 +1,5 @@
 import type { BrandMoves } from '#domain/corpus/ad-library/contributions.ts';
-import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
+import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late-scan.ts';
 import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';

@@ -1,14 +1,16 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
-import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import {
-  areAsShown,
-  brandsOverTime,
-  isOfOneBrand,
-  placingsOf,
   type SharedAd,
-} from '#domain/corpus/ad-library/attribution/brand-timeline.ts';
-import { type LateScan, looksOfAd, type SharedAds } from '#domain/corpus/ad-library/late/replay-both.ts';
+  areAsShown,
+  brandAt,
+  brandsOverTime,
+  domainsOf,
+  isOfOneBrand,
+  momentsOf,
+  placingsOf,
+} from '#domain/corpus/ad-library/attribution.ts';
+import { type LateScan, type SharedAds, looksOfAd } from '#domain/corpus/ad-library/late-scan.ts';
 import { insertScan } from '#domain/corpus/ad-library/replay.ts';
 import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { AdState } from '#domain/corpus/ad-library/state.ts';

@@ -3,8 +3,15 @@ import { readFile, stat } from 'node:fs/promises';
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '#contracts/audit/manifest.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { exportHistory, followHistory, readHistoryPage } from '#services/ops/audit/history.ts';
-import { filterOf, FollowQuery, HistoryQuery, PAGE_MAX } from '#services/ops/audit/history-query.ts';
+import {
+  FollowQuery,
+  HistoryQuery,
+  PAGE_MAX,
+  exportHistory,
+  filterOf,
+  followHistory,
+  readHistoryPage,
+} from '#services/ops/audit/history.ts';
 import {
   createSigningKey,
   publicKeyId,

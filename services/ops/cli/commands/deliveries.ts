@@ -1,22 +1,28 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import {
-  cancelByIds,
-  DeliveryIds,
-  DeliveryQuery,
-  listDeliveries,
-  LIST_MAX,
-  replayFailed,
-  replayByIds,
-  showDelivery,
-} from '#services/ops/deliveries/operations.ts';
 import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
-import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { isJson, printRecord, printTable } from '#platform/command-line.ts';
-import { Moment, readQuery } from '#services/ops/validate-query.ts';
-import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
+import {
+  DeliveryIds,
+  DeliveryQuery,
+  LIST_MAX,
+  cancelByIds,
+  listDeliveries,
+  replayByIds,
+  replayFailed,
+  requeueMissing,
+  showDelivery,
+} from '../../deliveries.ts';
+import { Moment, readQuery } from '../../validate-query.ts';
+import { type OpsDependencies, withOpsDependencies } from '../dependencies.ts';
+import {
+  WAITING_PAGE_MAX,
+  WaitingQuery,
+  listWaitingStreams,
+  nextWaitingCursor,
+} from '../../waiting-events.ts';
 
 /** Maximum characters of a response body in the table. `--json` prints everything that is stored. */
 const ANSWER_SHOWN_LENGTH = 120;
@@ -158,4 +164,24 @@ export const registerDeliveryCommands = (program: Command): void => {
     .description('list events of deliveries that the event store refused, with the reason')
     .option('--record-again', 'try to record them again')
     .action(unrecorded);
+};
+
+const waiting = async (options: object, command: Command): Promise<void> => {
+  const query = readQuery(WaitingQuery, options);
+  const streams = await withOpsDependencies(({ pool }) => listWaitingStreams(pool, query));
+  printTable(command, ['stream', 'type', 'version', 'revision', 'position', 'waiting', 'since'], streams);
+  const next = nextWaitingCursor(streams, query.limit);
+  if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
+};
+
+export const registerAlertsCommands = (program: Command): void => {
+  const alerts = program.command('alerts').description('inspect the matching of alert rules');
+  alerts
+    .command('waiting')
+    .description(
+      'list streams that wait for a newer release, each with the event that this release cannot read',
+    )
+    .option('--limit <number>', `maximum streams, up to ${WAITING_PAGE_MAX}`)
+    .option('--after <stream>', 'last stream of the previous page')
+    .action(waiting);
 };

@@ -1,22 +1,291 @@
+import { MultiBar, type SingleBar } from 'cli-progress';
 import { type Command, Option } from 'commander';
-import { projections } from '#projections/index.ts';
+import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line.ts';
+import type { TableComparison } from '#contracts/messages/projector.ts';
+import { projections } from '#projections/index.ts';
+import { eventFields } from '../../log/search.ts';
+import {
+  PARKED_PAGE_MAX,
+  ParkedCursor,
+  ParkedPageLimit,
+  listParked,
+  nextParkedCursor,
+  retryParked,
+  showParked,
+  skipParked,
+} from '../../waiting-events.ts';
+import { readQuery } from '../../validate-query.ts';
+import { type OpsDependencies, withOpsDependencies } from '../dependencies.ts';
 import {
   type Build,
+  type Verification,
+  VerifyQuery,
   cancelRebuild,
+  cancelVerification,
+  isVerificationOver,
   pauseProjection,
   readBuild,
+  readDiff,
+  readStatus,
   requestRebuild,
+  requestVerification,
   resumeProjection,
   watchBuild,
-} from '#services/ops/projections/builds.ts';
-import { readDiff } from '#services/ops/projections/diff.ts';
-import { readStatus } from '#services/ops/projections/status.ts';
-import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
-import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';
-import { registerParkedCommands } from './parked.ts';
-import { registerVerifyCommand } from './verify.ts';
+  watchVerification,
+} from '../../projections.ts';
+
+const REDRAWN_PER_SECOND = 5;
+const LINE_EVERY_MS = 5_000;
+const NAME_WIDTH = 20;
+
+/** Time after which a request without a projector is reported as waiting. */
+const TAKEN_UP_MS = 5_000;
+
+export type Progress = {
+  show(
+    name: string,
+    done: number,
+    total: number,
+    state: string,
+    rate: number,
+    etaSeconds: number | null,
+  ): void;
+  end(): void;
+};
+
+/** `asked` is the stored name of a request that has not started. */
+export const formatState = (state: string): string => (state === 'asked' ? 'requested' : state);
+
+const duration = (seconds: number): string => {
+  const rounded = Math.max(0, Math.round(seconds));
+  const minutes = Math.floor(rounded / 60);
+  return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
+};
+
+export const createWaitingNotice = (): ((state: string) => void) => {
+  const startedMs = performance.now();
+  let isPrinted = false;
+  return (state) => {
+    if (state !== 'asked' || isPrinted || performance.now() - startedMs < TAKEN_UP_MS) return;
+    isPrinted = true;
+    console.error('\nWaiting for the projector that owns this projection (busy or not running).');
+  };
+};
+
+export const createProgressBars = (): Progress => {
+  const bars = new MultiBar({
+    format: '{name} {bar} {value} of {total} events, {pace}{state}',
+    stream: process.stderr,
+    fps: REDRAWN_PER_SECOND,
+    noTTYOutput: true,
+    notTTYSchedule: LINE_EVERY_MS,
+    hideCursor: true,
+    barsize: 24,
+  });
+  const barByName = new Map<string, SingleBar>();
+  return {
+    show: (name, done, total, state, rate, etaSeconds) => {
+      const pace = [
+        ...(rate > 0 ? [`${rate}/s, `] : []),
+        ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left, `]),
+      ].join('');
+      const labels = { name: name.padEnd(NAME_WIDTH), state: formatState(state), pace };
+      const bar = barByName.get(name) ?? bars.create(total, done, labels);
+      barByName.set(name, bar);
+      bar.setTotal(total);
+      bar.update(done, labels);
+    },
+    end: () => bars.stop(),
+  };
+};
+
+const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedCursor.optional() });
+
+const list = async (projection: string | undefined, options: object, command: Command): Promise<void> => {
+  const { limit, after } = readQuery(ListOptions, options);
+  const query = { projection: projection ?? null, stream: null, limit, after: after ?? null };
+  const parked = await withOpsDependencies(({ pool }) => listParked(pool, query));
+  printTable(
+    command,
+    ['projection', 'stream', 'type', 'position', 'waiting', 'attempts', 'parked_at', 'error'],
+    parked,
+  );
+  const next = nextParkedCursor(parked, limit);
+  if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
+};
+
+const show = async (
+  projection: string,
+  stream: string,
+  _options: object,
+  command: Command,
+): Promise<void> => {
+  const { fact: event, ...parked } = await withOpsDependencies(({ pool, eventStore }) =>
+    showParked(pool, eventStore, projection, stream),
+  );
+  if (isJson(command))
+    return console.log(JSON.stringify({ ...parked, fact: event === null ? null : eventFields(event) }));
+  printRecord(command, parked);
+  if (event === null) return console.error('The log no longer contains this event.');
+  console.log(`\n${JSON.stringify(eventFields(event), null, 2)}`);
+};
+
+const retry = async (
+  projection: string,
+  streams: readonly string[],
+  { all }: { all?: true },
+  command: Command,
+): Promise<void> => {
+  if (streams.length > 0 === (all === true)) {
+    throw new Refusal('invalid_input', 'Specify either stream names or --all.');
+  }
+  const requested = await withOpsDependencies(({ pool }) =>
+    retryParked(pool, projection, all === true ? null : streams),
+  );
+  printRecord(command, { projection, streams_asked: requested });
+};
+
+const skip = async (
+  projection: string,
+  stream: string,
+  _options: object,
+  command: Command,
+): Promise<void> => {
+  await withOpsDependencies(({ pool }) => skipParked(pool, projection, stream));
+  printRecord(command, { projection, stream, asked: 'skip' });
+};
+
+/** `ops projections parked list|show|retry|skip` */
+export const registerParkedCommands = (group: Command): void => {
+  const parked = group
+    .command('parked')
+    .description('inspect, retry and skip parked events (events that a projection could not apply)');
+  parked
+    .command('list')
+    .description('list the first parked event of each stream')
+    .argument('[projection]', 'name of a projection')
+    .option('--limit <number>', `maximum streams, up to ${PARKED_PAGE_MAX}`)
+    .option('--after <projection/stream>', 'last row of the previous page')
+    .action(list);
+  parked
+    .command('show')
+    .description('show the first parked event of a stream, with its error')
+    .argument('<projection>', 'name of a projection')
+    .argument('<stream>', 'stream name')
+    .action(show);
+  parked
+    .command('retry')
+    .description('apply parked events again, after the code is fixed')
+    .argument('<projection>', 'name of a projection')
+    .argument('[streams...]', 'stream names')
+    .option('--all', 'retry every parked stream')
+    .action(retry);
+  parked
+    .command('skip')
+    .description('exclude the failed event of a stream for good and apply the events waiting behind it')
+    .argument('<projection>', 'name of a projection')
+    .argument('<stream>', 'stream name')
+    .action(skip);
+};
+
+/** Maximum wait for a running projector to stop a cancelled verification. */
+const CANCEL_WAIT_MS = 5_000;
+
+const keyText = (key: Readonly<Record<string, string | null>>): string =>
+  Object.entries(key)
+    .map(([column, value]) => `${column}=${value ?? 'null'}`)
+    .join(' ');
+
+const differenceLines = ({
+  table,
+  live_rows,
+  replayed_rows,
+  groups,
+  first_keys,
+}: TableComparison): string[] => [
+  `${table}: ${live_rows} rows live, ${replayed_rows} replayed`,
+  ...(groups === null ? [] : [`  differs for ${groups.count} ${groups.column}: ${groups.first.join(', ')}`]),
+  ...first_keys.map(({ key, only_in, columns }) => {
+    const what =
+      only_in === null
+        ? `differs in ${columns.join(', ')}`
+        : only_in === 'live'
+          ? 'is unexpected'
+          : 'is missing';
+    return `  ${keyText(key)}: ${what}`;
+  }),
+];
+
+const print = (verification: Verification): void => {
+  const { name, state, error, report } = verification;
+  if (!isVerificationOver(verification))
+    return console.error(
+      `${name}: ${formatState(state)}. The verification is cancelled when a projector is running.`,
+    );
+  if (report === null) return console.error(onOneLine(`${name}: ${state}. ${error ?? ''}`).trim());
+  const { position, facts: events, left_out, tables } = report;
+  const without = left_out === 0 ? '' : `, without ${left_out} parked or skipped events`;
+  if (state === 'passed') {
+    return console.log(
+      `${name}: ${tables.length} tables equal a replay of ${events} events up to position ${position}${without}.`,
+    );
+  }
+  for (const table of tables.filter((one) => !one.is_equal)) {
+    for (const line of differenceLines(table)) console.log(onOneLine(line));
+  }
+  console.error(
+    `${name}: the tables differ from a replay of ${events} events up to position ${position}${without}.`,
+  );
+};
+
+/** Ctrl-C cancels the verification, because only this command reads the result. */
+const verify = async (name: string, options: object, command: Command): Promise<void> => {
+  const { to } = readQuery(VerifyQuery, options);
+  const verification = await withOpsDependencies(async ({ pool }) => {
+    await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
+    const cancelling = new AbortController();
+    const cancel = (): void => cancelling.abort();
+    process.once('SIGINT', cancel);
+    const progress = createProgressBars();
+    const noticeWaiting = createWaitingNotice();
+    try {
+      const seen = await watchVerification(
+        pool,
+        name,
+        ({ facts: events, total_facts, state }) => {
+          progress.show(name, events, total_facts, state, 0, null);
+          noticeWaiting(state);
+        },
+        cancelling.signal,
+      );
+      if (!cancelling.signal.aborted) return seen;
+      await cancelVerification(pool, name).catch((error: unknown) => {
+        // The verification ended at the same moment.
+        if (!(error instanceof Refusal)) throw error;
+      });
+      return await watchVerification(pool, name, () => undefined, AbortSignal.timeout(CANCEL_WAIT_MS));
+    } finally {
+      progress.end();
+      process.off('SIGINT', cancel);
+    }
+  });
+  if (verification?.state !== 'passed') process.exitCode = 1;
+  if (isJson(command)) console.log(JSON.stringify(verification));
+  else if (verification) print(verification);
+};
+
+export const registerVerifyCommand = (group: Command): void => {
+  group
+    .command('verify')
+    .description(
+      'replay into a shadow schema and compare with the live tables; exits 1 if they differ; Ctrl-C cancels',
+    )
+    .argument('<name>', 'name of a projection')
+    .option('--to <position>', 'log position at which the projection is held meanwhile')
+    .action(verify);
+};
 
 const rounded = (value: number | null, unit = ''): string =>
   value === null ? '?' : `${Math.round(value * 10) / 10}${unit}`;

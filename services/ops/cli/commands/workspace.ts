@@ -1,10 +1,29 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/access.ts';
-import { listWorkspaces } from '#projections/workspaces/read.ts';
+import { PLANS, type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
+import { listMembers, listWorkspaces } from '#projections/workspaces/read.ts';
 import { printRecord, printTable } from '#platform/command-line.ts';
+import { addClient, listClients, removeClient } from '#application/sign-in/authorization-tables.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
+import {
+  LISTED_MAX,
+  addPerson,
+  createWorkspaceNamed,
+  decryptPerson,
+  endConnection,
+  erasePerson,
+  invitePerson,
+  issueCollectorKey,
+  issueKey,
+  listConnections,
+  loadApiKeys,
+  loadCollectorKeys,
+  loadTaskCounts,
+  loadWorkspace,
+  revokeCollector,
+  revokeKey,
+  setPlan,
+} from '../../workspaces.ts';
 
 export const registerWorkspaceCommands = (program: Command): void => {
   const workspace = program.command('workspace').description('create and list workspaces');
@@ -31,5 +50,283 @@ export const registerWorkspaceCommands = (program: Command): void => {
     .action(async (_options: object, command: Command) => {
       const rows = await withOpsDependencies(({ db }) => listWorkspaces(db));
       printTable(command, ['workspace_id', 'name', 'plan', 'members', 'created_at'], rows);
+    });
+};
+
+export const registerMemberCommands = (program: Command): void => {
+  const member = program.command('member').description('manage the members of a workspace');
+  member
+    .command('add')
+    .description('add a member')
+    .argument('<workspace>', 'workspace id')
+    .requiredOption('--name <name>', 'display name')
+    .option('--email <address>', 'e-mail address (stored encrypted)')
+    .addOption(
+      new Option('--role <role>', 'role; limits the scopes of their keys')
+        .choices(Object.keys(SCOPES_OF_ROLE))
+        .makeOptionMandatory(),
+    )
+    .action(
+      async (
+        workspaceId: string,
+        options: { name: string; email?: string; role: Role },
+        command: Command,
+      ) => {
+        const { name, email = null, role } = options;
+        const added = await withOpsDependencies((dependencies) =>
+          addPerson(dependencies, workspaceId, { name, email }, role),
+        );
+        printRecord(command, added);
+      },
+    );
+  member
+    .command('invite')
+    .description(
+      'print a link with which a member signs in to connect apps: once, within a day, without e-mail',
+    )
+    .argument('<workspace>', 'workspace id')
+    .argument('<member>', 'member id')
+    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => invitePerson(dependencies, workspaceId, memberId)),
+      );
+    });
+  member
+    .command('list')
+    .description('list the members of a workspace')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const rows = await withOpsDependencies(async (dependencies) => {
+        await loadWorkspace(dependencies, workspaceId);
+        return Promise.all(
+          (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
+            member_id: row.member_id,
+            role: row.role,
+            ...(await decryptPerson(dependencies.memberVault, workspaceId, row)),
+            added_at: row.added_at,
+          })),
+        );
+      });
+      printTable(command, ['member_id', 'role', 'name', 'email', 'added_at'], rows);
+    });
+  member
+    .command('erase')
+    .description("erase a member's name and address for good and revoke their keys; history stays verifiable")
+    .argument('<workspace>', 'workspace id')
+    .argument('<member>', 'member id')
+    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => erasePerson(dependencies, workspaceId, memberId)),
+      );
+    });
+};
+
+const parseScopes = (text: string): readonly Scope[] | 'all' => {
+  if (text === 'all') return 'all';
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new InvalidArgumentError(
+      `Scope not found: ${unknown.join(', ')}. Valid scopes: ${SCOPES.join(', ')}, or all.`,
+    );
+  }
+  return names as Scope[];
+};
+
+export const registerKeyCommands = (program: Command): void => {
+  const key = program.command('key').description('manage the API keys of a workspace');
+  key
+    .command('issue')
+    .description('issue a key; the key is printed only once')
+    .argument('<workspace>', 'workspace id')
+    .requiredOption('--member <member>', 'id of the member who owns the key')
+    .requiredOption('--name <name>', 'name that describes its use')
+    .requiredOption(
+      '--scopes <scopes>',
+      'comma-separated scopes, or `all` for every scope of the role',
+      parseScopes,
+    )
+    .action(
+      async (
+        workspaceId: string,
+        options: { member: string; name: string; scopes: readonly Scope[] | 'all' },
+        command: Command,
+      ) => {
+        const { member, name, scopes } = options;
+        printRecord(
+          command,
+          await withOpsDependencies((dependencies) =>
+            issueKey(dependencies, workspaceId, member, name, scopes),
+          ),
+        );
+      },
+    );
+  key
+    .command('list')
+    .description('list keys, including revoked keys, with their last four characters')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const keys = await withOpsDependencies(async (dependencies) => {
+        await loadWorkspace(dependencies, workspaceId);
+        return await loadApiKeys(dependencies, workspaceId);
+      });
+      const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
+      printTable(
+        command,
+        columns,
+        keys.map(({ sha256: _sha256, ...one }) => one),
+      );
+    });
+  key
+    .command('revoke')
+    .description('revoke a key; requests with it fail at once')
+    .argument('<workspace>', 'workspace id')
+    .argument('<key>', 'key id')
+    .action(async (workspaceId: string, keyId: string, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => revokeKey(dependencies, workspaceId, keyId)),
+      );
+    });
+};
+
+const COLUMNS = [
+  'connection_id',
+  'app',
+  'identified_by',
+  'redirect_host',
+  'member_id',
+  'scopes',
+  'allowed_at',
+  'connected',
+];
+
+export const registerMcpCommands = (program: Command): void => {
+  const mcp = program.command('mcp').description('manage what apps may do through the MCP server');
+  const connections = mcp.command('connections').description('manage the connections of apps to a workspace');
+  connections
+    .command('list')
+    .description('list the connections of apps that have not ended')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const rows = await withOpsDependencies(async (dependencies) => {
+        await loadWorkspace(dependencies, workspaceId);
+        return await listConnections(dependencies, workspaceId);
+      });
+      printTable(command, COLUMNS, rows);
+      if (rows.length === LISTED_MAX) console.error(`The newest ${LISTED_MAX} connections are listed.`);
+    });
+  connections
+    .command('end')
+    .description('end a connection; calls with its tokens fail at once')
+    .argument('<workspace>', 'workspace id')
+    .argument('<connection>', 'connection id')
+    .action(async (workspaceId: string, connectionId: string, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => endConnection(dependencies, workspaceId, connectionId)),
+      );
+    });
+  registerClientCommands(mcp);
+};
+
+const CLIENT_COLUMNS = ['client_id', 'name', 'redirect_uris'];
+
+const registerClientCommands = (mcp: Command): void => {
+  const client = mcp.command('client').description('manage the apps that you vouch for');
+  client
+    .command('add')
+    .description('add an app, or replace the one of this id; members see that you added it')
+    .argument('<id>', 'client id that the app is configured with')
+    .argument(
+      '<redirect...>',
+      'addresses that the browser may return to, such as https://app.example/callback',
+    )
+    .requiredOption('--name <name>', 'name that members see')
+    .action(async (id: string, redirects: string[], { name }: { name: string }, command: Command) => {
+      const added = await withOpsDependencies(({ pool }) =>
+        addClient(pool, { client_id: id, name, redirect_uris: redirects }),
+      );
+      printRecord(command, added);
+    });
+  client
+    .command('list')
+    .description('list the apps that operators added')
+    .action(async (_options: object, command: Command) => {
+      printTable(command, CLIENT_COLUMNS, await withOpsDependencies(({ pool }) => listClients(pool)));
+    });
+  client
+    .command('remove')
+    .description(
+      'remove an app; it gets no new tokens, and you can end its connections with `connections end`',
+    )
+    .argument('<id>', 'client id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { removed } = await withOpsDependencies(({ pool }) => removeClient(pool, id));
+      printRecord(command, { client_id: id, removed });
+    });
+};
+
+export const registerPlanCommands = (program: Command): void => {
+  const plan = program.command('plan').description('manage the plan of a workspace');
+  plan
+    .command('set')
+    .description('set the plan of a workspace')
+    .argument('<workspace>', 'workspace id')
+    .addArgument(new Argument('<plan>', 'new plan').choices(Object.keys(PLANS)))
+    .action(async (workspaceId: string, name: Plan, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => setPlan(dependencies, workspaceId, name)),
+      );
+    });
+};
+
+const parseTypes = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '');
+
+export const registerCollectorCommands = (program: Command): void => {
+  const collector = program.command('collector').description('manage the keys of third-party collectors');
+  collector
+    .command('issue')
+    .description('issue a key for the intake; the key is printed only once')
+    .argument('<name>', 'name with which the `collector` of every scan begins')
+    .option('--types <types>', 'comma-separated types of observations; all when not set', parseTypes)
+    .action(async (name: string, { types }: { types?: readonly string[] }, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => issueCollectorKey(dependencies, name, types ?? null)),
+      );
+    });
+  collector
+    .command('list')
+    .description('list keys, including revoked keys, with their last four characters')
+    .action(async (_options: object, command: Command) => {
+      const keys = await withOpsDependencies(loadCollectorKeys);
+      const columns = ['key_id', 'name', 'last_four', 'types', 'issued_at', 'revoked_at'];
+      printTable(
+        command,
+        columns,
+        keys.map((key) => ({ ...key, types: key.types ?? ['all'] })),
+      );
+    });
+  collector
+    .command('revoke')
+    .description('revoke a key; the next request with it fails')
+    .argument('<key>', 'key id')
+    .action(async (keyId: string, _options: object, command: Command) => {
+      printRecord(command, await withOpsDependencies((dependencies) => revokeCollector(dependencies, keyId)));
+    });
+  collector
+    .command('tasks')
+    .description('count the tasks of each type: leased now, and ended in the last 24 hours')
+    .action(async (_options: object, command: Command) => {
+      const columns = ['type', 'leased', 'done', 'failed', 'expired', 'failing', 'last_reason'];
+      printTable(command, columns, [...(await withOpsDependencies(loadTaskCounts))]);
     });
 };

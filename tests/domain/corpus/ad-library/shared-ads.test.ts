@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { correctAds } from '#domain/corpus/ad-library/late-scan.ts';
-import { emptyLateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
+import { correctAds, emptyLateTotals } from '#domain/corpus/ad-library/late-scan.ts';
 import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import { emptyLibrary } from '#domain/corpus/ad-library/state.ts';
 import { ad, BRAND, PAGE, scanHeader } from '#tests/dsl/scans.ts';

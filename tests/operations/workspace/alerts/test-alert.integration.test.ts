@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import type { Event } from '#contracts/events/event.ts';
-import { addPerson } from '#services/ops/workspaces/members.ts';
-import { issueKey } from '#services/ops/workspaces/operations.ts';
+import { addPerson, issueKey } from '#services/ops/workspaces.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
   alertsThrough,
