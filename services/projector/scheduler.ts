@@ -16,6 +16,7 @@ import { createExclusiveJobs } from './control/exclusive-jobs.ts';
 import { createProjectionAssignments, type ProjectionAssignments } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
 import type { ProjectorDependencies } from './dependencies.ts';
+import { createSharedReader } from './rebuild/shared-read.ts';
 import { dropOneUnused } from './rebuild/swap-schema.ts';
 import { createVerificationManager } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
@@ -34,9 +35,10 @@ const openLongWork = (
   onJobEnd: (name: string) => void,
 ) => {
   const resources = new AsyncDisposableStack();
+  const reader = createSharedReader(dependencies.eventStore);
   return {
-    rebuilds: resources.use(createRebuildManager(dependencies, wake)),
-    verifications: resources.use(createVerificationManager(dependencies)),
+    rebuilds: resources.use(createRebuildManager(dependencies, reader, wake)),
+    verifications: resources.use(createVerificationManager(dependencies, reader)),
     jobs: resources.use(createExclusiveJobs(dependencies.log, dependencies.signal, onJobEnd)),
     ended: () => resources.disposeAsync(),
   };

@@ -11,6 +11,7 @@ import { createProjectorTables, openLiveTarget } from '#services/projector/apply
 import { applyOrPark } from '#services/projector/apply/park-stream.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { appendEvents } from './projector/events.ts';
@@ -156,7 +157,12 @@ async function rebuild(
     },
     [Symbol.asyncDispose]: async () => undefined,
   });
-  await rebuildProjection(pool, { ...eventStore, follow }, radar, new AbortController().signal);
+  await rebuildProjection(
+    pool,
+    createSharedReader({ ...eventStore, follow }),
+    radar,
+    new AbortController().signal,
+  );
 }
 
 async function readEvents(eventStore: EventStore): Promise<readonly RecordedEvent[]> {

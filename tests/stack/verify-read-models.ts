@@ -5,6 +5,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { readRows } from '#services/projector/control/arrange-part.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
@@ -33,7 +34,12 @@ export const rebuildAll = async (
 ): Promise<{ readonly live: Checksums; readonly rebuilt: Checksums }> => {
   const live = await checksums(database, projections);
   for (const projection of projections) {
-    await rebuildProjection(database, eventStore, projection, new AbortController().signal);
+    await rebuildProjection(
+      database,
+      createSharedReader(eventStore),
+      projection,
+      new AbortController().signal,
+    );
     await swapWithoutProjector(database, projection);
   }
   return { live, rebuilt: await checksums(database, projections) };

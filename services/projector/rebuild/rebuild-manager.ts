@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Lease, proveLease } from '#platform/postgres/lease/leases.ts';
@@ -13,10 +12,8 @@ import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
 import { nextSchemaOf } from '../read-model-schema.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
+import type { SharedReader } from './shared-read.ts';
 import { catchUpAndSwap, tryToDrop } from './swap-schema.ts';
-
-/** Maximum concurrent rebuilds. Each uses a core here and one in Postgres, and readers need the others. */
-const CONCURRENT_REBUILDS_MAX = Math.min(2, Math.ceil(availableParallelism() / 4));
 
 type Building = {
   readonly lease: Lease;
@@ -48,9 +45,10 @@ const dropRebuild = (database: Database, log: Log, name: string): Promise<boolea
 
 export const createRebuildManager = (
   dependencies: ProjectorDependencies,
+  reader: SharedReader,
   wake: () => void,
 ): RebuildManager => {
-  const { eventStore, leases, projections, log } = dependencies;
+  const { leases, projections, log } = dependencies;
   const building = new Map<string, Building>();
   /** Rebuilds that are being swapped in and can no longer be cancelled. */
   const finishing = new Set<string>();
@@ -133,7 +131,7 @@ export const createRebuildManager = (
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal, lease.lost]);
     const build = async (): Promise<void> => {
       log.info({ projection: name, version }, 'rebuild started');
-      await rebuildProjection(database, eventStore, projection, signal);
+      await rebuildProjection(database, reader, projection, signal);
       await inTransaction(database, (client) =>
         client.query(
           `with wanted as (
@@ -189,8 +187,8 @@ export const createRebuildManager = (
           await cancel(name);
           continue;
         }
-        if (building.has(name) || building.size >= CONCURRENT_REBUILDS_MAX) continue;
-        if (isPostponed(name) || !shouldRebuild(projection, row, owned.has(name))) continue;
+        if (building.has(name) || isPostponed(name)) continue;
+        if (!shouldRebuild(projection, row, owned.has(name))) continue;
         const held = await acquire(name);
         if (held === null) continue;
         if (owned.has(name) && row.version !== version)
@@ -206,7 +204,7 @@ export const createRebuildManager = (
       const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal, one.lease.lost]);
       finishing.add(name);
       try {
-        await catchUpAndSwap(one.database, eventStore, projection, row, signal);
+        await catchUpAndSwap(one.database, reader, projection, row, signal);
         await release(name, one.lease);
         log.info({ projection: name, version: projection.version }, 'rebuild swapped in');
       } catch (error) {

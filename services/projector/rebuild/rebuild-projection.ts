@@ -1,10 +1,7 @@
-import type { RecordedEvent } from '#contracts/events/event.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, type Transaction, inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { type Target, applyBatch } from '../apply/apply-batch.ts';
-import { BATCH_BYTES_MAX } from '../subscription.ts';
-import { type ExcludedEvents, readSkippedEvents } from '../dead-letters/excluded-events.ts';
+import { readSkippedEvents } from '../dead-letters/excluded-events.ts';
 import {
   analyzeTables,
   createIndexes,
@@ -13,62 +10,7 @@ import {
   nextSchemaOf,
   readCatalog,
 } from '../read-model-schema.ts';
-
-/** Larger batches gain nothing. */
-const REPLAY_BATCH = 5_000;
-
-export type Replay = {
-  readonly target: Target;
-  /** Exclusive; 0 reads from the beginning. */
-  readonly after: bigint;
-  /** Inclusive; `null` reads to the end of the log. */
-  readonly to: bigint | null;
-  readonly excluded: ExcludedEvents;
-  readonly signal: AbortSignal;
-  readonly onBatch?: (events: number) => void;
-};
-
-/** Applies events to tables without another writer. Returns the position reached. Throws `PoisonEvent`. */
-export const replay = async (
-  database: Database,
-  eventStore: EventStore,
-  { target, after, to, excluded, signal, onBatch }: Replay,
-): Promise<bigint> => {
-  let position = after;
-  await using follower = eventStore.follow({
-    after: position === 0n ? null : position,
-    prefixes: target.projection.prefixes,
-    bufferItems: REPLAY_BATCH * 2,
-  });
-  const stop = (): void => void follower[Symbol.asyncDispose]();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    for (let ended = false; !ended; ) {
-      const batch: RecordedEvent[] = [];
-      let bytes = 0;
-      while (batch.length < REPLAY_BATCH && bytes < BATCH_BYTES_MAX && !ended) {
-        const items = await follower.take(REPLAY_BATCH - batch.length, BATCH_BYTES_MAX - bytes);
-        signal.throwIfAborted();
-        for (const item of items) {
-          if (ended) continue;
-          if (item.kind === 'event') bytes += item.bytes;
-          const at =
-            item.kind === 'event' ? item.event.position : item.kind === 'checkpoint' ? item.position : null;
-          if (at === null || (to !== null && at > to)) ended = true;
-          else {
-            position = at;
-            if (item.kind === 'event' && !excluded.includes(item.event)) batch.push(item.event);
-          }
-        }
-      }
-      await applyBatch(database, target, batch, position);
-      onBatch?.(batch.length);
-    }
-    return position;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-};
+import type { Reading, SharedReader } from './shared-read.ts';
 
 export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;
 
@@ -140,17 +82,20 @@ export const openRebuild = async (
 /** Applies all events since the checkpoint. Returns the new position and the number of events. */
 export const catchUpRebuild = async (
   database: Database,
-  eventStore: EventStore,
+  read: SharedReader['read'],
   target: Target,
   after: bigint,
   signal: AbortSignal,
 ): Promise<{ readonly position: bigint; readonly events: number }> => {
-  const excluded = await readSkippedEvents(database, target.projection.name);
+  const { name, prefixes } = target.projection;
+  const excluded = await readSkippedEvents(database, name);
   let events = 0;
-  const onBatch = (applied: number): void => {
-    events += applied;
+  const apply: Reading['apply'] = async (range, upTo) => {
+    const applied = range.filter((event) => !excluded.includes(event));
+    await applyBatch(database, target, applied, upTo);
+    events += applied.length;
   };
-  const position = await replay(database, eventStore, { target, after, to: null, excluded, signal, onBatch });
+  const position = await read({ after, to: null, prefixes, signal, apply });
   return { position, events };
 };
 
@@ -161,23 +106,26 @@ const NEAR_EVENTS = 1_000;
 /** Rebuilds (blue/green) or resumes: rows, then indexes, then the events recorded meanwhile. Throws `PoisonEvent`. */
 export const rebuildProjection = async (
   database: Database,
-  eventStore: EventStore,
+  { read, readAlone, inTurn }: SharedReader,
   projection: Projection,
   signal: AbortSignal,
 ): Promise<void> => {
   const { target, isIndexed, ...opened } = await openRebuild(database, projection);
-  let { position, events } = await catchUpRebuild(database, eventStore, target, opened.position, signal);
+  let { position, events } = await catchUpRebuild(database, read, target, opened.position, signal);
   if (!isIndexed) {
-    await inTransaction(database, (client) => setRebuildState(client, projection.name, 'indexing'));
-    await inTransaction(database, async (client) => {
-      await createIndexes(client, projection, target.schema);
-      await setRebuildState(client, projection.name, 'ready');
+    await inTurn(async () => {
+      signal.throwIfAborted();
+      await inTransaction(database, (client) => setRebuildState(client, projection.name, 'indexing'));
+      await inTransaction(database, async (client) => {
+        await createIndexes(client, projection, target.schema);
+        await setRebuildState(client, projection.name, 'ready');
+      });
+      await analyzeTables(database, target.schema, target.catalog);
     });
-    await analyzeTables(database, target.schema, target.catalog);
     if (position === opened.position) return;
     events = NEAR_EVENTS + 1;
   }
   for (let passes = 0; events > NEAR_EVENTS && passes < PASSES_MAX; passes += 1) {
-    ({ position, events } = await catchUpRebuild(database, eventStore, target, position, signal));
+    ({ position, events } = await catchUpRebuild(database, readAlone, target, position, signal));
   }
 };

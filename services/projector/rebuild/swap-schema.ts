@@ -1,5 +1,4 @@
 import { PROJECTED_CHANNEL, formatProjected } from '#contracts/messages/projector.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
@@ -9,6 +8,7 @@ import { endsSession, isLockTimeout } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
+import type { SharedReader } from './shared-read.ts';
 import { droppedSchemaOf, lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
 /** Lifetime of replaced tables without a passed verification. */
@@ -66,13 +66,13 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
 
 export const catchUpAndSwap = async (
   database: Database,
-  eventStore: EventStore,
+  { readAlone }: SharedReader,
   projection: Projection,
   row: BehindRow,
   signal: AbortSignal,
 ): Promise<void> => {
   const { target, position } = await openRebuild(database, projection);
-  await catchUpRebuild(database, eventStore, target, position, signal);
+  await catchUpRebuild(database, readAlone, target, position, signal);
   await swapSchemas(database, projection, row);
 };
 

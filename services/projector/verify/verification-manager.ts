@@ -1,30 +1,35 @@
 import { PROJECTOR_CONTROL_CHANNEL, type VerificationReport } from '#contracts/messages/projector.ts';
 import { pause } from '#platform/clock.ts';
+import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 import { type Lease, proveLease } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { verifyLease } from '../control/lease-names.ts';
 import type { Control } from '../control/operator-requests.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
+import type { SharedReader } from '../rebuild/shared-read.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';
-import { VerificationRefused, verifyProjection } from './verify-projection.ts';
+import { type Verification, VerificationRefused, verifyProjection } from './verify-projection.ts';
 
 const PAUSE_TIMEOUT_MS = 60_000;
 const PAUSE_POLL_MS = 100;
 const PROGRESS_EVERY_MS = 500;
 
-/** Runs one verification at a time during live projecting. The next session restarts an interrupted one. */
+/** Runs verifications during live projecting. The next session restarts an interrupted one. */
 export type VerificationManager = AsyncDisposable & {
   reconcile(control: ReadonlyMap<string, Control>): Promise<void>;
 };
 
 const UNFINISHED = ['asked', 'reading', 'comparing'];
 
-export const createVerificationManager = (dependencies: ProjectorDependencies): VerificationManager => {
-  const { eventStore, leases, projections, log } = dependencies;
-  let running:
-    | { readonly name: string; readonly cancelling: AbortController; readonly done: Promise<void> }
-    | undefined;
+export const createVerificationManager = (
+  dependencies: ProjectorDependencies,
+  reader: SharedReader,
+): VerificationManager => {
+  const { leases, projections, log } = dependencies;
+  const running = new Map<string, { readonly cancelling: AbortController; readonly done: Promise<void> }>();
+  const mutex = createKeyedMutex();
+  const comparisons: Verification['comparisons'] = (compare) => mutex('compare', compare);
 
   const set = (
     database: Database,
@@ -128,7 +133,15 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
       await finish(
         database,
         name,
-        await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
+        await verifyProjection({
+          database,
+          reader,
+          comparisons,
+          projection,
+          signal,
+          onEvents,
+          onComparing,
+        }),
       );
     } catch (error) {
       // The session ended during the verification. The next session restarts it.
@@ -154,10 +167,8 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
       .catch((error: unknown) =>
         log.warn({ projection: name, err: error }, 'verification result not recorded'),
       )
-      .finally(() => {
-        running = undefined;
-      });
-    running = { name, cancelling, done };
+      .finally(() => running.delete(name));
+    running.set(name, { cancelling, done });
   };
 
   return {
@@ -167,7 +178,8 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
         const row = control.get(name);
         if (!row?.verification || !UNFINISHED.includes(row.verification.state)) continue;
         if (row.verification.isCancelled) {
-          if (running?.name === name) running.cancelling.abort();
+          const here = running.get(name);
+          if (here) here.cancelling.abort();
           else {
             const lease = await leases.acquire(verifyLease(name));
             if (lease === null) continue;
@@ -175,14 +187,14 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
             await resumeProjection(name);
             await leases.release(lease);
           }
-        } else if (!running && row.version === version) {
+        } else if (!running.has(name) && row.version === version) {
           const lease = await leases.acquire(verifyLease(name));
           if (lease !== null) start(projection, lease);
         }
       }
     },
     [Symbol.asyncDispose]: async () => {
-      await running?.done;
+      await Promise.all([...running.values()].map(({ done }) => done));
     },
   };
 };

@@ -1,12 +1,11 @@
 import type { TableComparison, VerificationReport } from '#contracts/messages/projector.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import type { Target } from '../apply/apply-batch.ts';
+import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import { isLockTimeout } from '../apply/failures.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
-import { replay } from '../rebuild/rebuild-projection.ts';
+import type { Reading, SharedReader } from '../rebuild/shared-read.ts';
 import { readExcludedEvents } from '../dead-letters/excluded-events.ts';
 
 /** A verification that cannot give a result now; the request can be repeated. */
@@ -58,7 +57,9 @@ const openShadow = async (database: Database, projection: Projection): Promise<T
 
 export type Verification = {
   readonly database: Database;
-  readonly eventStore: EventStore;
+  readonly reader: SharedReader;
+  /** Runs one comparison at a time: each holds a snapshot and two connections. */
+  readonly comparisons: <T>(compare: () => Promise<T>) => Promise<T>;
   readonly projection: Projection;
   readonly signal: AbortSignal;
   readonly onEvents: (events: number) => void;
@@ -67,7 +68,7 @@ export type Verification = {
 
 /** Compares a replay in a shadow schema with a snapshot of the live tables. `database` proves the lease. */
 export const verifyProjection = async (verification: Verification): Promise<VerificationReport> => {
-  const { database, eventStore, projection, signal, onEvents, onComparing } = verification;
+  const { database, reader, comparisons, projection, signal, onEvents, onComparing } = verification;
   const { name, version } = projection;
   const before = await readLiveState(database, name);
   if (!before) throw new VerificationRefused('The projection has no tables yet. Start the projector first.');
@@ -77,65 +78,59 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     );
   }
   let events = 0;
-  const onBatch = (applied: number): void => {
-    events += applied;
-    onEvents(events);
-  };
   const excluded = await readExcludedEvents(database, name);
   const target = await openShadow(database, projection);
-  const live = await database.connect();
-  const replayed = await database.connect();
+  const apply: Reading['apply'] = async (range, upTo) => {
+    const applied = range.filter((event) => !excluded.includes(event));
+    await applyBatch(database, target, applied, upTo);
+    events += applied.length;
+    onEvents(events);
+  };
+  const reading = { prefixes: projection.prefixes, signal, apply };
   try {
     // Replays most of the log first, so that the snapshot is held only briefly.
-    const near = await replay(database, eventStore, {
-      target,
-      after: 0n,
-      to: before.position,
-      excluded,
-      signal,
-      onBatch,
-    });
-    await live.query('begin isolation level repeatable read read only');
-    // The snapshot is idle while the rest of the log is replayed.
-    await live.query('set local idle_in_transaction_session_timeout = 0');
-    const snapshot = await readLiveState(live, name);
-    const shapes = await readShapes(live, schemaOf(name));
-    const missing = await readExcludedEvents(live, name);
-    if (!snapshot || !missing.isSame(excluded)) {
-      throw new VerificationRefused(
-        'Events were parked, retried or skipped during the verification. Verify again.',
-      );
-    }
-    if (snapshot.position > near) {
-      await replay(database, eventStore, {
-        target,
-        after: near,
-        to: snapshot.position,
-        excluded,
-        signal,
-        onBatch,
-      });
-    }
-    await onComparing();
-    await replayed.query('begin isolation level repeatable read read only');
-    await replayed.query('set local idle_in_transaction_session_timeout = 0');
-    const tables: TableComparison[] = [];
-    for (const shape of shapes) {
+    const near = await reader.read({ ...reading, after: 0n, to: before.position });
+    return await comparisons(async () => {
       signal.throwIfAborted();
-      const sum = await checksumOf(live, schemaOf(name), shape);
-      const sides = [
-        { client: live, schema: schemaOf(name) },
-        { client: replayed, schema: target.schema },
-      ] as const;
-      tables.push(await compareTable(...sides, shape, sum));
-    }
-    const after = await readLiveState(database, name);
-    if (after?.swapped !== before.swapped) {
-      throw new VerificationRefused('The tables were swapped during the verification. Verify again.');
-    }
-    return { position: String(snapshot.position), facts: events, left_out: excluded.keys.size, tables };
+      const live = await database.connect();
+      const replayed = await database.connect();
+      try {
+        await live.query('begin isolation level repeatable read read only');
+        // The snapshot is idle while the rest of the log is replayed.
+        await live.query('set local idle_in_transaction_session_timeout = 0');
+        const snapshot = await readLiveState(live, name);
+        const shapes = await readShapes(live, schemaOf(name));
+        const missing = await readExcludedEvents(live, name);
+        if (!snapshot || !missing.isSame(excluded)) {
+          throw new VerificationRefused(
+            'Events were parked, retried or skipped during the verification. Verify again.',
+          );
+        }
+        if (snapshot.position > near)
+          await reader.readAlone({ ...reading, after: near, to: snapshot.position });
+        await onComparing();
+        await replayed.query('begin isolation level repeatable read read only');
+        await replayed.query('set local idle_in_transaction_session_timeout = 0');
+        const tables: TableComparison[] = [];
+        for (const shape of shapes) {
+          signal.throwIfAborted();
+          const sum = await checksumOf(live, schemaOf(name), shape);
+          const sides = [
+            { client: live, schema: schemaOf(name) },
+            { client: replayed, schema: target.schema },
+          ] as const;
+          tables.push(await compareTable(...sides, shape, sum));
+        }
+        const after = await readLiveState(database, name);
+        if (after?.swapped !== before.swapped) {
+          throw new VerificationRefused('The tables were swapped during the verification. Verify again.');
+        }
+        return { position: String(snapshot.position), facts: events, left_out: excluded.keys.size, tables };
+      } finally {
+        await Promise.all([rollBack(live), rollBack(replayed)]);
+      }
+    });
   } finally {
-    await Promise.all([rollBack(live), rollBack(replayed)]);
     await dropShadow(database, name);
   }
 };

@@ -19,6 +19,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPlannedOnce } from '#tests/dsl/planned-once.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 import { createStandings } from './ad-standings.ts';
@@ -224,7 +225,12 @@ export const openService = async (way: Way = { kind: 'in turn' }): Promise<Opene
   };
   const rebuild: OpenedService['rebuild'] = async () => {
     for (const projection of PROJECTIONS)
-      await rebuildProjection(database, eventStore, projection, new AbortController().signal);
+      await rebuildProjection(
+        database,
+        createSharedReader(eventStore),
+        projection,
+        new AbortController().signal,
+      );
     const next = PROJECTIONS.map((projection) => ({ ...projection, name: `${projection.name}_next` }));
     const rebuilt = Object.entries(await checksums(database, next));
     return {

@@ -240,17 +240,40 @@ const print = (verification: Verification): void => {
   );
 };
 
-/** Ctrl-C cancels the verification, because only this command reads the result. */
-const verify = async (name: string, options: object, command: Command): Promise<void> => {
+/** The named projections, or all that the code has. */
+const selectNames = async (
+  { pool, eventStore }: OpsDependencies,
+  names: readonly string[],
+  all: boolean,
+): Promise<readonly string[]> => {
+  if ((names.length === 0) !== all) {
+    throw new Refusal('invalid_input', 'Specify either names of projections or --all.');
+  }
+  if (!all) return [...new Set(names)];
+  return (await readStatus(pool, eventStore, projections))
+    .filter(({ code_version: code }) => code !== null)
+    .map(({ name }) => name);
+};
+
+type VerifyOptions = { readonly all?: true; readonly to?: string };
+
+/** Ctrl-C cancels the verifications, because only this command reads the results. */
+const verify = async (
+  given: readonly string[],
+  { all, ...options }: VerifyOptions,
+  command: Command,
+): Promise<void> => {
   const { to } = readQuery(VerifyQuery, options);
-  const verification = await withOpsDependencies(async ({ pool }) => {
-    await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
+  const verifications = await withOpsDependencies(async (dependencies) => {
+    const { pool } = dependencies;
+    const names = await selectNames(dependencies, given, all === true);
+    for (const name of names) await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort();
     process.once('SIGINT', cancel);
     const progress = createProgressBars();
     const noticeWaiting = createWaitingNotice();
-    try {
+    const verifyOne = async (name: string): Promise<Verification | null> => {
       const seen = await watchVerification(
         pool,
         name,
@@ -266,14 +289,18 @@ const verify = async (name: string, options: object, command: Command): Promise<
         if (!(error instanceof Refusal)) throw error;
       });
       return await watchVerification(pool, name, () => undefined, AbortSignal.timeout(CANCEL_WAIT_MS));
+    };
+    try {
+      return await Promise.all(names.map(verifyOne));
     } finally {
       progress.end();
       process.off('SIGINT', cancel);
     }
   });
-  if (verification?.state !== 'passed') process.exitCode = 1;
-  if (isJson(command)) console.log(JSON.stringify(verification));
-  else if (verification) print(verification);
+  if (verifications.some((one) => one?.state !== 'passed')) process.exitCode = 1;
+  const isList = all === true || given.length > 1;
+  if (isJson(command)) console.log(JSON.stringify(isList ? verifications : verifications[0]));
+  else for (const one of verifications) if (one) print(one);
 };
 
 export const registerVerifyCommand = (group: Command): void => {
@@ -282,7 +309,8 @@ export const registerVerifyCommand = (group: Command): void => {
     .description(
       'replay into a shadow schema and compare with the live tables; exits 1 if they differ; Ctrl-C cancels',
     )
-    .argument('<name>', 'name of a projection')
+    .argument('[names...]', 'names of projections')
+    .option('--all', 'verify every projection')
     .option('--to <position>', 'log position at which the projection is held meanwhile')
     .action(verify);
 };
@@ -331,16 +359,6 @@ const status = async (name: string | undefined, _options: object, command: Comma
       };
     }),
   );
-};
-
-const selectNames = async ({ pool, eventStore }: OpsDependencies, name: string | undefined, all: boolean) => {
-  if ((name === undefined) !== all) {
-    throw new Refusal('invalid_input', 'Specify either the name of a projection or --all.');
-  }
-  if (name !== undefined) return [name];
-  return (await readStatus(pool, eventStore, projections))
-    .filter(({ code_version: code }) => code !== null)
-    .map((one) => one.name);
 };
 
 const formatOutcome = ({ name, state, facts: events, error }: Build): string => {
@@ -406,12 +424,12 @@ const request = async (
 };
 
 const rebuild = async (
-  name: string | undefined,
+  given: readonly string[],
   options: RebuildOptions,
   command: Command,
 ): Promise<void> => {
   const builds = await withOpsDependencies(async (dependencies) => {
-    const names = await selectNames(dependencies, name, options.all === true);
+    const names = await selectNames(dependencies, given, options.all === true);
     for (const one of names) await request(dependencies, one, options);
     if (options.detach !== true) return await watch(dependencies, names);
     return (await Promise.all(names.map((one) => readBuild(dependencies.pool, one)))).filter(
@@ -447,7 +465,7 @@ export const registerProjectionCommands = (program: Command): void => {
   group
     .command('rebuild')
     .description('rebuild into new tables and swap them in; Ctrl-C detaches')
-    .argument('[name]', 'name of a projection')
+    .argument('[names...]', 'names of projections')
     .option('--all', 'rebuild every projection')
     .addOption(
       new Option('--from <where>', '`checkpoint` resumes a rebuild that stopped')
