@@ -88,7 +88,7 @@ export const describeCommandError = (error: unknown): string | null => {
 };
 
 type Value = string | number | boolean | null | readonly string[];
-type Fields = Readonly<Record<string, Value>>;
+export type Fields = Readonly<Record<string, Value>>;
 
 export const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
 

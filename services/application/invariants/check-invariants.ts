@@ -1,6 +1,6 @@
 import { type Database, type Transaction, inTransaction } from '#platform/postgres/pool.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { Invariant } from '#projections/queries/invariants.ts';
+import { type Invariant, replay } from '#projections/queries/invariants.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 
@@ -21,7 +21,8 @@ export type Violation = {
   readonly other: string;
 };
 
-export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures' | 'remedy'> & {
+export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures'> & {
+  readonly remedy: string;
   /**
    * `left_out`: a rule over the whole corpus, not checked because brands were left out; it does not count as a failure.
    */
@@ -137,7 +138,7 @@ export const checkInvariants = async (database: Database, options: Options): Pro
     return (first.found.get(name) ?? []).filter((violation) => again.has(identity(violation)));
   };
   const invariants = options.invariants.map(
-    ({ name, rule, figures, remedy, reads, isOfCorpus }): CheckedInvariant => {
+    ({ name, rule, figures, reads, remedy = replay(...reads), isOfCorpus }): CheckedInvariant => {
       const behind =
         second?.behind.size && suspected.some((one) => one.name === name) ? second.behind : first.behind;
       const reasons = reads.flatMap((read) => {

@@ -1,8 +1,10 @@
+import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '#contracts/events/event.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { type Fields, printRecord, printTable } from '#platform/command-line.ts';
 import { createLog } from '#platform/logger.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
@@ -70,3 +72,31 @@ export const withOpsDependencies = async <T>(
     mcpBaseUrl: settings.MCP_BASE_URL,
   });
 };
+
+/** Arguments of a command as Commander passes them: arguments, options, command. */
+type Run<Arguments extends readonly unknown[], T> = (
+  dependencies: OpsDependencies,
+  ...commandArguments: Arguments
+) => Promise<T>;
+
+const printing =
+  <Arguments extends readonly unknown[], T>(
+    run: Run<Arguments, T>,
+    print: (command: Command, result: T) => void,
+  ) =>
+  async (...passed: readonly unknown[]): Promise<void> => {
+    const result = await withOpsDependencies((dependencies) =>
+      run(dependencies, ...(passed as unknown as Arguments)),
+    );
+    print(passed.at(-1) as Command, result);
+  };
+
+/** Action of a command that prints what it did. */
+export const recordAction = <Arguments extends readonly unknown[]>(run: Run<Arguments, Fields>) =>
+  printing(run, printRecord);
+
+/** Action of a command that prints a list. */
+export const tableAction = <Arguments extends readonly unknown[]>(
+  columns: readonly string[],
+  run: Run<Arguments, readonly Fields[]>,
+) => printing(run, (command, rows) => printTable(command, columns, rows));

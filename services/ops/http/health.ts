@@ -87,12 +87,8 @@ export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthD
       return found;
     },
   });
-  app.route({
-    method: 'GET',
-    url: '/metrics',
-    handler: async (_request, reply) => {
-      void reply.type(registry.contentType).header('cache-control', 'no-store');
-      return metrics();
-    },
+  app.get('/metrics', async (_request, reply) => {
+    void reply.type(registry.contentType).header('cache-control', 'no-store');
+    return metrics();
   });
 };

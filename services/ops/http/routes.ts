@@ -103,47 +103,39 @@ export const registerCollectionRoutes = (
   app: FastifyInstance,
   { pool, archiveCallsPerHour }: { readonly pool: Database; readonly archiveCallsPerHour: number },
 ): void => {
-  app.route({
-    method: 'GET',
-    url: '/ops/collection',
-    handler: async (request) => {
-      const now = new Date();
-      const [sources, plans, media, accounts, tasks, targets] = await Promise.all([
-        countTargets(pool, now),
-        planSources(pool, now, { archiveCallsPerHour }),
-        readArchiveStatus(pool, now),
-        readLibraryAccounts(pool, now),
-        countTasks(pool, now),
-        listTargets(pool, now, {
-          states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
-          limit: TARGETS_MAX,
-        }),
-      ]);
-      return record(request, {
-        sources,
-        plans: plans.map((plan) => planRecord(plan, LATE_MAX)),
-        media:
-          media === null
-            ? null
-            : {
-                mode: media.mode,
-                files: media.files,
-                bytes: media.bytes,
-                quota_bytes: media.quotaBytes,
-                room: media.room,
-                reasons: media.reasons,
-              },
-        accounts,
-        tasks,
-        targets,
-      });
-    },
+  app.get('/ops/collection', async (request) => {
+    const now = new Date();
+    const [sources, plans, media, accounts, tasks, targets] = await Promise.all([
+      countTargets(pool, now),
+      planSources(pool, now, { archiveCallsPerHour }),
+      readArchiveStatus(pool, now),
+      readLibraryAccounts(pool, now),
+      countTasks(pool, now),
+      listTargets(pool, now, {
+        states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
+        limit: TARGETS_MAX,
+      }),
+    ]);
+    return record(request, {
+      sources,
+      plans: plans.map((plan) => planRecord(plan, LATE_MAX)),
+      media:
+        media === null
+          ? null
+          : {
+              mode: media.mode,
+              files: media.files,
+              bytes: media.bytes,
+              quota_bytes: media.quotaBytes,
+              room: media.room,
+              reasons: media.reasons,
+            },
+      accounts,
+      tasks,
+      targets,
+    });
   });
-  app.route({
-    method: 'GET',
-    url: '/ops/figures',
-    handler: async (request) => record(request, await readVerification(pool)),
-  });
+  app.get('/ops/figures', async (request) => record(request, await readVerification(pool)));
 };
 
 export type { DeliveryDependencies };
@@ -165,64 +157,48 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
   /** True while missing deliveries are searched. The search reads every delivery in the log, so only one may run. */
   let isSearchingMissing = false;
 
-  app.route({
-    method: 'GET',
-    url: '/ops/deliveries',
-    handler: async (request) => {
-      const query = readQuery(DeliveryQuery, request.query);
-      const rows = await listDeliveries(pool, query);
-      const last = rows.at(-1);
-      return page(request, rows, last && rows.length === query.limit ? last.delivery_id : null);
-    },
+  app.get('/ops/deliveries', async (request) => {
+    const query = readQuery(DeliveryQuery, request.query);
+    const rows = await listDeliveries(pool, query);
+    const last = rows.at(-1);
+    return page(request, rows, last && rows.length === query.limit ? last.delivery_id : null);
   });
 
-  app.route<{ Params: { deliveryId: string } }>({
-    method: 'GET',
-    url: '/ops/deliveries/:deliveryId',
-    handler: async (request) => {
-      const { ids } = readQuery(Ids, { ids: [request.params.deliveryId] });
-      return record(request, await showDelivery(pool, ids[0] ?? ''));
-    },
+  app.get<{ Params: { deliveryId: string } }>('/ops/deliveries/:deliveryId', async (request) => {
+    const { ids } = readQuery(Ids, { ids: [request.params.deliveryId] });
+    return record(request, await showDelivery(pool, ids[0] ?? ''));
   });
 
-  app.route({
-    method: 'POST',
-    url: '/ops/deliveries/replay',
-    handler: async (request) => {
-      const selection = readQuery(Replay, request.body);
-      if ('ids' in selection) {
-        const ids = distinct(selection.ids);
-        const replayed = await replayByIds(dependencies, ids);
-        return record(request, { replayed, still_under_way: ids.length - replayed });
-      }
-      if ('failed_since' in selection) {
-        return record(request, await replayFailed(dependencies, selection.failed_since, ignoreProgress));
-      }
-      if (isSearchingMissing) {
-        throw new Refusal(
-          'already_exists',
-          'A search for missing deliveries is already running. Wait until it ends.',
-        );
-      }
-      isSearchingMissing = true;
-      try {
-        return record(request, {
-          queued: await requeueMissing(dependencies, ignoreProgress, ignoreProgress),
-        });
-      } finally {
-        isSearchingMissing = false;
-      }
-    },
+  app.post('/ops/deliveries/replay', async (request) => {
+    const selection = readQuery(Replay, request.body);
+    if ('ids' in selection) {
+      const ids = distinct(selection.ids);
+      const replayed = await replayByIds(dependencies, ids);
+      return record(request, { replayed, still_under_way: ids.length - replayed });
+    }
+    if ('failed_since' in selection) {
+      return record(request, await replayFailed(dependencies, selection.failed_since, ignoreProgress));
+    }
+    if (isSearchingMissing) {
+      throw new Refusal(
+        'already_exists',
+        'A search for missing deliveries is already running. Wait until it ends.',
+      );
+    }
+    isSearchingMissing = true;
+    try {
+      return record(request, {
+        queued: await requeueMissing(dependencies, ignoreProgress, ignoreProgress),
+      });
+    } finally {
+      isSearchingMissing = false;
+    }
   });
 
-  app.route({
-    method: 'POST',
-    url: '/ops/deliveries/cancel',
-    handler: async (request) => {
-      const ids = distinct(readQuery(Ids, request.body).ids);
-      const cancelled = await cancelByIds(pool, ids);
-      return record(request, { cancelled, already_at_an_end: ids.length - cancelled });
-    },
+  app.post('/ops/deliveries/cancel', async (request) => {
+    const ids = distinct(readQuery(Ids, request.body).ids);
+    const cancelled = await cancelByIds(pool, ids);
+    return record(request, { cancelled, already_at_an_end: ids.length - cancelled });
   });
 };
 
@@ -312,13 +288,9 @@ export const registerHistoryRoutes = (
     });
   });
 
-  app.route({
-    method: 'GET',
-    url: '/ops/workspaces',
-    handler: async (request) => {
-      readQuery(Nothing, request.query);
-      return page(request, await listWorkspaces(dependencies.db));
-    },
+  app.get('/ops/workspaces', async (request) => {
+    readQuery(Nothing, request.query);
+    return page(request, await listWorkspaces(dependencies.db));
   });
 
   const isLong = { config: { budgetMs: LONG_BUDGET_MS } };
@@ -370,33 +342,26 @@ export const registerLogRoutes = (
   ending: AbortSignal,
 ): void => {
   const searching = createConcurrencyLimit(SEARCHES_MAX, 'searches of the log');
-  app.route({
-    method: 'GET',
-    url: '/ops/log',
-    handler: (request, reply) =>
-      searching(async () => {
-        const { limit, ...filter } = readQuery(LogQuery, request.query);
-        const disconnected = new AbortController();
-        reply.raw.once('close', () => disconnected.abort());
-        const timeout = AbortSignal.timeout(SEARCH_LIMIT_MS);
-        const signal = AbortSignal.any([ending, disconnected.signal, timeout]);
-        const events: ReturnType<typeof eventFields>[] = [];
-        for await (const event of findEvents(eventStore, filter, signal)) {
-          events.push(eventFields(event));
-          if (events.length === limit) break;
-        }
-        // False when the limit or the timeout ended the search.
-        return record(request, { facts: events, is_complete: events.length < limit && !signal.aborted });
-      }),
-  });
+  app.get('/ops/log', (request, reply) =>
+    searching(async () => {
+      const { limit, ...filter } = readQuery(LogQuery, request.query);
+      const disconnected = new AbortController();
+      reply.raw.once('close', () => disconnected.abort());
+      const timeout = AbortSignal.timeout(SEARCH_LIMIT_MS);
+      const signal = AbortSignal.any([ending, disconnected.signal, timeout]);
+      const events: ReturnType<typeof eventFields>[] = [];
+      for await (const event of findEvents(eventStore, filter, signal)) {
+        events.push(eventFields(event));
+        if (events.length === limit) break;
+      }
+      // False when the limit or the timeout ended the search.
+      return record(request, { facts: events, is_complete: events.length < limit && !signal.aborted });
+    }),
+  );
 
-  app.route<{ Params: { stream: string; revision: string } }>({
-    method: 'GET',
-    url: '/ops/log/:stream/:revision',
-    handler: async (request) => {
-      const { stream, revision } = readQuery(Show, request.params);
-      return record(request, eventFields(await showEvent(eventStore, stream, revision)));
-    },
+  app.get<{ Params: { stream: string; revision: string } }>('/ops/log/:stream/:revision', async (request) => {
+    const { stream, revision } = readQuery(Show, request.params);
+    return record(request, eventFields(await showEvent(eventStore, stream, revision)));
   });
 };
 
@@ -426,61 +391,44 @@ export const registerParkedRoutes = (
   app: FastifyInstance,
   { pool, eventStore }: ParkedDependencies,
 ): void => {
-  app.route({
-    method: 'GET',
-    url: '/ops/parked',
-    handler: async (request) => {
-      const { projection, limit, cursor } = readQuery(Page, request.query);
-      const parked = await listParked(pool, {
-        projection: projection ?? null,
-        stream: null,
-        limit,
-        after: cursor ?? null,
-      });
-      return page(request, parked, nextParkedCursor(parked, limit));
-    },
+  app.get('/ops/parked', async (request) => {
+    const { projection, limit, cursor } = readQuery(Page, request.query);
+    const parked = await listParked(pool, {
+      projection: projection ?? null,
+      stream: null,
+      limit,
+      after: cursor ?? null,
+    });
+    return page(request, parked, nextParkedCursor(parked, limit));
   });
 
-  app.route<{ Params: { projection: string; stream: string } }>({
-    method: 'GET',
-    url: '/ops/parked/:projection/:stream',
-    handler: async (request) => {
+  app.get<{ Params: { projection: string; stream: string } }>(
+    '/ops/parked/:projection/:stream',
+    async (request) => {
       const { projection, stream } = request.params;
       const { fact: event, ...parked } = await showParked(pool, eventStore, projection, stream);
       return record(request, { ...parked, fact: event === null ? null : eventFields(event) });
     },
+  );
+
+  app.post('/ops/parked/retry', async (request, reply) => {
+    const { projection, streams } = readQuery(Retry, request.body);
+    const requested = await retryParked(pool, projection, streams === 'all' ? null : streams);
+    void reply.status(202);
+    return record(request, { projection, streams_asked: requested });
   });
 
-  app.route({
-    method: 'POST',
-    url: '/ops/parked/retry',
-    handler: async (request, reply) => {
-      const { projection, streams } = readQuery(Retry, request.body);
-      const requested = await retryParked(pool, projection, streams === 'all' ? null : streams);
-      void reply.status(202);
-      return record(request, { projection, streams_asked: requested });
-    },
+  app.post('/ops/parked/skip', async (request, reply) => {
+    const { projection, stream } = readQuery(Skip, request.body);
+    await skipParked(pool, projection, stream);
+    void reply.status(202);
+    return record(request, { projection, stream, asked: 'skip' });
   });
 
-  app.route({
-    method: 'POST',
-    url: '/ops/parked/skip',
-    handler: async (request, reply) => {
-      const { projection, stream } = readQuery(Skip, request.body);
-      await skipParked(pool, projection, stream);
-      void reply.status(202);
-      return record(request, { projection, stream, asked: 'skip' });
-    },
-  });
-
-  app.route({
-    method: 'GET',
-    url: '/ops/alerts/waiting',
-    handler: async (request) => {
-      const { limit, cursor } = readQuery(WaitingPage, request.query);
-      const streams = await listWaitingStreams(pool, { limit, after: cursor });
-      return page(request, streams, nextWaitingCursor(streams, limit));
-    },
+  app.get('/ops/alerts/waiting', async (request) => {
+    const { limit, cursor } = readQuery(WaitingPage, request.query);
+    const streams = await listWaitingStreams(pool, { limit, after: cursor });
+    return page(request, streams, nextWaitingCursor(streams, limit));
   });
 };
 
@@ -496,13 +444,9 @@ export const registerProjectionRoutes = (
   { pool, eventStore }: ProjectionDependencies,
 ): void => {
   const read = (url: string, find: (name: string) => Promise<unknown>): void => {
-    app.route<{ Params: { name: string } }>({
-      method: 'GET',
-      url,
-      handler: async (request) => {
-        readQuery(Nothing, request.query);
-        return record(request, await find(request.params.name));
-      },
+    app.get<{ Params: { name: string } }>(url, async (request) => {
+      readQuery(Nothing, request.query);
+      return record(request, await find(request.params.name));
     });
   };
   const accept = <T>(
@@ -511,15 +455,11 @@ export const registerProjectionRoutes = (
     run: (name: string, input: T) => Promise<void>,
     show: (name: string) => Promise<unknown>,
   ): void => {
-    app.route<{ Params: { name: string } }>({
-      method: 'POST',
-      url: `/ops/projections/:name/${what}`,
-      handler: async (request, reply) => {
-        const { name } = request.params;
-        await run(name, readQuery(body, request.body ?? {}));
-        void reply.status(202);
-        return record(request, await show(name));
-      },
+    app.post<{ Params: { name: string } }>(`/ops/projections/:name/${what}`, async (request, reply) => {
+      const { name } = request.params;
+      await run(name, readQuery(body, request.body ?? {}));
+      void reply.status(202);
+      return record(request, await show(name));
     });
   };
   const statusOf = async (name: string) => (await readStatus(pool, eventStore, projections, name))[0];
@@ -529,29 +469,17 @@ export const registerProjectionRoutes = (
     return found;
   };
 
-  app.route({
-    method: 'GET',
-    url: '/ops/projections',
-    handler: async (request) => {
-      readQuery(Nothing, request.query);
-      return page(request, await readStatus(pool, eventStore, projections));
-    },
+  app.get('/ops/projections', async (request) => {
+    readQuery(Nothing, request.query);
+    return page(request, await readStatus(pool, eventStore, projections));
   });
-  app.route({
-    method: 'GET',
-    url: '/ops/projections/lag',
-    handler: async (request) => {
-      readQuery(Nothing, request.query);
-      return page(request, await readLagSeries(pool));
-    },
+  app.get('/ops/projections/lag', async (request) => {
+    readQuery(Nothing, request.query);
+    return page(request, await readLagSeries(pool));
   });
-  app.route({
-    method: 'GET',
-    url: '/ops/projections/diff',
-    handler: async (request) => {
-      readQuery(Nothing, request.query);
-      return page(request, await readDiff(pool, projections));
-    },
+  app.get('/ops/projections/diff', async (request) => {
+    readQuery(Nothing, request.query);
+    return page(request, await readDiff(pool, projections));
   });
   read('/ops/projections/:name', statusOf);
   read('/ops/projections/:name/verification', verificationOf);

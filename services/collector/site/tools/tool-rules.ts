@@ -1,7 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { mapValues } from 'es-toolkit/object/mapValues';
 import { type JsonObject, isObject, objectAt } from '#domain/shapes/json-object.ts';
+import shopTools from './shop-tools.json' with { type: 'json' };
 
 const CONFIDENCE_DEFAULT = 100;
 /** Limit of unlimited quantifiers, so that no pattern reads a whole page at each position. */
@@ -139,20 +141,17 @@ export const searchedText = (text: string): SearchedText => {
 export const matches = ({ regex, literal }: Pattern, searched: SearchedText): boolean =>
   (literal === null || searched.has(literal)) && regex.test(searched.text);
 
-/** Shop tools that the package lacks. Signs: the vendor's script host, or the extension name in script URLs. */
+type ShopTool = {
+  /** Id of the category in the package. */
+  readonly category: number;
+  readonly website: string;
+  readonly hosts: readonly string[];
+  readonly extensions?: readonly string[];
+};
 
-const [REVIEWS, PERSONALISATION, AB_TESTING, EMAIL, LOYALTY, SUBSCRIPTIONS] = [90, 76, 74, 75, 84, 6];
-const [ANALYTICS, SHIPPING, CHAT, CONSENT, SEARCH, PAGE_BUILDER] = [10, 99, 52, 67, 29, 51];
-const [ADVERTISING, RETURNS, SURVEYS, AFFILIATE, VIDEO, UPSELL] = [36, 102, 73, 71, 14, 100];
+type ShopToolRule = JsonObject & { readonly scriptSrc: readonly string[] };
 
-type ShopTool = { readonly cats: readonly number[]; readonly website: string; readonly scriptSrc: string[] };
-
-const shopTool = (
-  category: number,
-  website: string,
-  hosts: readonly string[],
-  extensions: readonly string[] = [],
-): ShopTool => ({
+const shopToolRule = ({ category, website, hosts, extensions = [] }: ShopTool): ShopToolRule => ({
   cats: [category],
   website,
   scriptSrc: [
@@ -161,184 +160,11 @@ const shopTool = (
   ],
 });
 
-export const SHOP_TOOLS: Readonly<Record<string, ShopTool>> = {
-  Intelligems: shopTool(AB_TESTING, 'https://www.intelligems.io', ['intelligems.io'], ['intelligems']),
-  Shoplift: shopTool(AB_TESTING, 'https://www.shoplift.ai', ['shoplift.ai'], ['shoplift']),
-  Visually: shopTool(AB_TESTING, 'https://visually.io', ['visually.io', 'visually-io.com'], ['visually']),
-  'Elevate A/B Testing': shopTool(
-    AB_TESTING,
-    'https://elevateab.com',
-    ['elevateab.com'],
-    ['elevate-ab', 'elevate-ab-testing'],
-  ),
-  ABConvert: shopTool(AB_TESTING, 'https://www.abconvert.io', ['abconvert.io'], ['abconvert']),
-  GrowthBook: shopTool(AB_TESTING, 'https://www.growthbook.io', ['cdn.growthbook.io']),
-  Statsig: shopTool(AB_TESTING, 'https://www.statsig.com', ['statsig.com', 'statsigapi.net']),
-  Mida: shopTool(AB_TESTING, 'https://www.mida.so', ['cdn.mida.so']),
-  'Webtrends Optimize': shopTool(AB_TESTING, 'https://www.webtrends-optimize.com', [
-    'webtrends-optimize.com',
-  ]),
-  Personizely: shopTool(PERSONALISATION, 'https://www.personizely.net', ['personizely.net'], ['personizely']),
-  'Stay AI': shopTool(
-    SUBSCRIPTIONS,
-    'https://stay.ai',
-    ['stay.ai', 'retextion.com'],
-    ['stay-ai', 'retextion'],
-  ),
-  Ordergroove: shopTool(SUBSCRIPTIONS, 'https://www.ordergroove.com', ['ordergroove.com'], ['ordergroove']),
-  Smartrr: shopTool(SUBSCRIPTIONS, 'https://smartrr.com', ['smartrr.com'], ['smartrr']),
-  Awtomic: shopTool(SUBSCRIPTIONS, 'https://www.awtomic.com', ['awtomic.com'], ['awtomic']),
-  Appstle: shopTool(
-    SUBSCRIPTIONS,
-    'https://appstle.com',
-    ['appstle.com'],
-    ['appstle-subscriptions', 'appstle'],
-  ),
-  'Loop Subscriptions': shopTool(
-    SUBSCRIPTIONS,
-    'https://www.loopwork.co',
-    ['loopwork.co', 'loopsubscriptions.com'],
-    ['loop-subscriptions'],
-  ),
-  'Recharge Bundles': shopTool(
-    SUBSCRIPTIONS,
-    'https://getrecharge.com',
-    ['bundles.rechargeapps.com'],
-    ['recharge-bundles'],
-  ),
-  'Triple Whale': shopTool(
-    ANALYTICS,
-    'https://www.triplewhale.com',
-    ['triplewhale.com', 'config-security.com', 'triplewhale-pixel.web.app'],
-    ['triplewhale', 'triple-pixel'],
-  ),
-  Northbeam: shopTool(ANALYTICS, 'https://www.northbeam.io', ['northbeam.io']),
-  'Polar Analytics': shopTool(
-    ANALYTICS,
-    'https://www.polaranalytics.com',
-    ['polaranalytics.com', 'polaranalytics.co'],
-    ['polar-analytics', 'polar-pixel'],
-  ),
-  Elevar: shopTool(ANALYTICS, 'https://www.getelevar.com', ['getelevar.com'], ['elevar']),
-  Littledata: shopTool(ANALYTICS, 'https://www.littledata.io', ['littledata.io'], ['littledata']),
-  Blotout: shopTool(ANALYTICS, 'https://www.blotout.io', ['blotout.io', 'edgetag.io'], ['edgetag']),
-  Heatmap: shopTool(ANALYTICS, 'https://www.heatmap.com', ['heatmap.com']),
-  Stape: shopTool(ANALYTICS, 'https://stape.io', ['stape.io', 'stape.net'], ['stape']),
-  Podscribe: shopTool(ANALYTICS, 'https://podscribe.com', ['podscribe.com', 'd34r8q7sht0t9k.cloudfront.net']),
-  Hyros: shopTool(ANALYTICS, 'https://hyros.com', ['hyros.com']),
-  'Wicked Reports': shopTool(ANALYTICS, 'https://www.wickedreports.com', ['wickedreports.com']),
-  Lifesight: shopTool(ANALYTICS, 'https://lifesight.io', ['lifesight.io']),
-  'AppLovin Axon': shopTool(ADVERTISING, 'https://www.applovin.com', ['applovin.com', 'axon.ai']),
-  Vibe: shopTool(ADVERTISING, 'https://www.vibe.co', ['vibe.co']),
-  MNTN: shopTool(ADVERTISING, 'https://mountain.com', ['dx.mountain.com']),
-  Postie: shopTool(ADVERTISING, 'https://www.postie.com', ['postie.com']),
-  PostPilot: shopTool(ADVERTISING, 'https://www.postpilot.com', ['postpilot.com'], ['postpilot']),
-  Fairing: shopTool(SURVEYS, 'https://fairing.co', ['fairing.co', 'enquirelabs.com'], ['fairing']),
-  KnoCommerce: shopTool(
-    SURVEYS,
-    'https://knocommerce.com',
-    ['knocommerce.com'],
-    ['knocommerce', 'kno-post-purchase-survey'],
-  ),
-  Jebbit: shopTool(SURVEYS, 'https://www.jebbit.com', ['jebbit.com']),
-  Digioh: shopTool(SURVEYS, 'https://www.digioh.com', ['digioh.com', 'lightboxcdn.com']),
-  Sendlane: shopTool(EMAIL, 'https://www.sendlane.com', ['sendlane.com'], ['sendlane']),
-  Alia: shopTool(EMAIL, 'https://www.alialearn.com', ['alialearn.com', 'aliapopups.com'], ['alia-popups']),
-  Amped: shopTool(EMAIL, 'https://www.amped.io', ['amped.io', 'ampedcdn.com'], ['amped']),
-  'Retention.com': shopTool(EMAIL, 'https://www.retention.com', ['retention.com']),
-  'Black Crow AI': shopTool(EMAIL, 'https://www.blackcrow.ai', ['blackcrow.ai'], ['black-crow', 'blackcrow']),
-  Okendo: shopTool(REVIEWS, 'https://okendo.io', ['okendo.io'], ['okendo']),
-  'Reviews.io': shopTool(REVIEWS, 'https://www.reviews.io', ['reviews.io', 'reviews.co.uk'], ['reviews-io']),
-  'Judge.me Extension': shopTool(REVIEWS, 'https://judge.me', ['cdnwidget.judge.me'], ['judge-me-reviews']),
-  Videowise: shopTool(VIDEO, 'https://videowise.com', ['videowise.com', 'reeview.app'], ['videowise']),
-  Tolstoy: shopTool(
-    VIDEO,
-    'https://www.gotolstoy.com',
-    ['gotolstoy.com'],
-    ['tolstoy', 'tolstoy-shoppable-video-quiz'],
-  ),
-  Firework: shopTool(VIDEO, 'https://firework.com', [
-    'fwcdn1.com',
-    'fwcdn2.com',
-    'fwcdn3.com',
-    'fireworktv.com',
-  ]),
-  Aftersell: shopTool(UPSELL, 'https://www.aftersell.com', ['aftersell.com', 'aftersell.app'], ['aftersell']),
-  'Kaching Bundles': shopTool(
-    UPSELL,
-    'https://kachingbundles.com',
-    ['kachingappz.app', 'kaching-bundles.com'],
-    ['kaching-bundles', 'kaching'],
-  ),
-  BOGOS: shopTool(UPSELL, 'https://www.bogos.io', ['bogos.io'], ['bogos']),
-  Wiser: shopTool(UPSELL, 'https://expertvillagemedia.com', ['wiser.expertvillagemedia.com']),
-  UpCart: shopTool(
-    UPSELL,
-    'https://upcart.app',
-    ['upcart.app', 'upcart.io'],
-    ['upcart', 'upcart-cart-drawer'],
-  ),
-  Monk: shopTool(UPSELL, 'https://www.monkcommerce.com', ['monkcommerce.com'], ['monk-free-gift']),
-  Rivo: shopTool(LOYALTY, 'https://www.rivo.io', ['rivo.io'], ['rivo']),
-  Inveterate: shopTool(LOYALTY, 'https://www.inveterate.com', ['inveterate.com'], ['inveterate']),
-  Superfiliate: shopTool(
-    AFFILIATE,
-    'https://www.superfiliate.com',
-    ['superfiliate.com', 'superfiliate-cdn.com'],
-    ['superfiliate'],
-  ),
-  UpPromote: shopTool(AFFILIATE, 'https://uppromote.com', ['uppromote.com'], ['uppromote']),
-  'Social Snowball': shopTool(
-    AFFILIATE,
-    'https://socialsnowball.io',
-    ['socialsnowball.io'],
-    ['social-snowball'],
-  ),
-  AfterShip: shopTool(SHIPPING, 'https://www.aftership.com', ['aftership.com'], ['aftership']),
-  Corso: shopTool(SHIPPING, 'https://corso.com', ['corso.com'], ['corso']),
-  Navidium: shopTool(
-    SHIPPING,
-    'https://navidiumapp.com',
-    ['navidiumapp.com', 'navidium-static-assets.s3.amazonaws.com'],
-    ['navidium'],
-  ),
-  Redo: shopTool(RETURNS, 'https://www.getredo.com', ['getredo.com']),
-  'Loop Returns': shopTool(
-    RETURNS,
-    'https://www.loopreturns.com',
-    ['loopreturns.com'],
-    ['loop-returns', 'loop-onstore'],
-  ),
-  Gorgias: shopTool(
-    CHAT,
-    'https://www.gorgias.com',
-    ['gorgias.chat', 'gorgias-convert.com', 'gorgias.io'],
-    ['gorgias'],
-  ),
-  'Rep AI': shopTool(CHAT, 'https://www.hellorep.ai', ['hellorep.ai'], ['rep-ai']),
-  Siena: shopTool(CHAT, 'https://www.siena.cx', ['siena.cx']),
-  Pandectes: shopTool(CONSENT, 'https://pandectes.io', ['pandectes.io'], ['pandectes']),
-  Consentmo: shopTool(
-    CONSENT,
-    'https://www.consentmo.com',
-    ['consentmo.com'],
-    ['consentmo', 'consentmo-gdpr'],
-  ),
-  'Boost Commerce': shopTool(
-    SEARCH,
-    'https://boostcommerce.net',
-    ['bc-solutions.net', 'boostcommerce.net', 'boostcommerce.io'],
-    ['boost-sd'],
-  ),
-  Replo: shopTool(PAGE_BUILDER, 'https://www.replo.app', ['replo.app'], ['replo']),
-  Instant: shopTool(PAGE_BUILDER, 'https://instant.so', ['instant.so', 'instantcommerce.io']),
-  Shogun: shopTool(
-    PAGE_BUILDER,
-    'https://getshogun.com',
-    ['getshogun.com', 'shgcdn.com', 'shgcdn2.com', 'shgcdn3.com'],
-    ['shogun'],
-  ),
-};
+/** Tools that the package lacks. Signs: the vendor's script hosts, and extension names in script URLs. */
+export const SHOP_TOOLS: Readonly<Record<string, ShopToolRule>> = mapValues(
+  shopTools as Readonly<Record<string, ShopTool>>,
+  shopToolRule,
+);
 
 /** `literals`: texts that a page must contain for a match. */
 export type SelectorPart = { readonly text: string; readonly literals: readonly string[] };
@@ -500,7 +326,7 @@ const packageFolder = (): string =>
   dirname(createRequire(import.meta.url).resolve('wappalyzer/package.json'));
 
 /**
- * `null` reads the package's rules. Adds the rules of `shop-tools.ts` and merges equal tools. Throws without rule
+ * `null` reads the package's rules. Adds the rules of `shop-tools.json` and merges equal tools. Throws without rule
  * files.
  */
 export const loadToolRules = (folder: string | null): RuleSet => {

@@ -4,11 +4,11 @@ import { type CheckedInvariant, checkInvariants } from '#application/invariants/
 import { SECOND_MS } from '#contracts/values/time.ts';
 import { systemClock } from '#platform/clock.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
-import { isJson, onOneLine, printRecord } from '#platform/command-line.ts';
+import { isJson, onOneLine } from '#platform/command-line.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { readQuery } from '../../validate-query.ts';
-import { withOpsDependencies } from '../dependencies.ts';
+import { recordAction, withOpsDependencies } from '../dependencies.ts';
 
 /** Seconds to wait for read models that are behind the log, and their maximum. */
 const WAIT_SECONDS_DEFAULT = 60;
@@ -78,8 +78,8 @@ export const registerRankingCommands = (program: Command): void => {
   rankings
     .command('rewrite')
     .description('rewrite the list of new advertisers now')
-    .action(async (_options: object, command: Command) => {
-      const written = await withOpsDependencies(async ({ pool }) => {
+    .action(
+      recordAction(async ({ pool }) => {
         await inTransaction(pool, (client) => rewriteNewAdvertisers(client));
         const { rows } = await pool.query<{ as_of: Date | null; brands: number }>(
           `select as_of, (select count(*)::int from nightly.new_advertiser) as brands
@@ -90,7 +90,6 @@ export const registerRankingCommands = (program: Command): void => {
           as_of: rows[0]?.as_of?.toISOString() ?? 'never',
           brands: rows[0]?.brands ?? 0,
         };
-      });
-      printRecord(command, written);
-    });
+      }),
+    );
 };

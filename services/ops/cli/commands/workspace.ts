@@ -2,9 +2,9 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import { PLANS, type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import { listMembers, listWorkspaces } from '#projections/workspaces/read.ts';
-import { printRecord, printTable } from '#platform/command-line.ts';
+import { printTable } from '#platform/command-line.ts';
 import { addClient, listClients, removeClient } from '#application/sign-in/authorization-tables.ts';
-import { withOpsDependencies } from '../dependencies.ts';
+import { recordAction, tableAction, withOpsDependencies } from '../dependencies.ts';
 import {
   LISTED_MAX,
   addPerson,
@@ -36,21 +36,17 @@ export const registerWorkspaceCommands = (program: Command): void => {
         .choices(Object.keys(PLANS))
         .default('free'),
     )
-    .action(async (options: { name: string; plan: Plan }, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) =>
-          createWorkspaceNamed(dependencies, options.name, options.plan),
-        ),
-      );
-    });
+    .action(
+      recordAction((dependencies, { name, plan }: { name: string; plan: Plan }) =>
+        createWorkspaceNamed(dependencies, name, plan),
+      ),
+    );
   workspace
     .command('list')
     .description('list workspaces, newest first')
-    .action(async (_options: object, command: Command) => {
-      const rows = await withOpsDependencies(({ db }) => listWorkspaces(db));
-      printTable(command, ['workspace_id', 'name', 'plan', 'members', 'created_at'], rows);
-    });
+    .action(
+      tableAction(['workspace_id', 'name', 'plan', 'members', 'created_at'], ({ db }) => listWorkspaces(db)),
+    );
 };
 
 export const registerMemberCommands = (program: Command): void => {
@@ -67,17 +63,12 @@ export const registerMemberCommands = (program: Command): void => {
         .makeOptionMandatory(),
     )
     .action(
-      async (
-        workspaceId: string,
-        options: { name: string; email?: string; role: Role },
-        command: Command,
-      ) => {
-        const { name, email = null, role } = options;
-        const added = await withOpsDependencies((dependencies) =>
-          addPerson(dependencies, workspaceId, { name, email }, role),
-        );
-        printRecord(command, added);
-      },
+      recordAction(
+        (dependencies, workspaceId: string, options: { name: string; email?: string; role: Role }) => {
+          const { name, email = null, role } = options;
+          return addPerson(dependencies, workspaceId, { name, email }, role);
+        },
+      ),
     );
   member
     .command('invite')
@@ -86,41 +77,33 @@ export const registerMemberCommands = (program: Command): void => {
     )
     .argument('<workspace>', 'workspace id')
     .argument('<member>', 'member id')
-    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => invitePerson(dependencies, workspaceId, memberId)),
-      );
-    });
+    .action(recordAction(invitePerson));
   member
     .command('list')
     .description('list the members of a workspace')
     .argument('<workspace>', 'workspace id')
-    .action(async (workspaceId: string, _options: object, command: Command) => {
-      const rows = await withOpsDependencies(async (dependencies) => {
-        await loadWorkspace(dependencies, workspaceId);
-        return Promise.all(
-          (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
-            member_id: row.member_id,
-            role: row.role,
-            ...(await decryptPerson(dependencies.memberVault, workspaceId, row)),
-            added_at: row.added_at,
-          })),
-        );
-      });
-      printTable(command, ['member_id', 'role', 'name', 'email', 'added_at'], rows);
-    });
+    .action(
+      tableAction(
+        ['member_id', 'role', 'name', 'email', 'added_at'],
+        async (dependencies, workspaceId: string) => {
+          await loadWorkspace(dependencies, workspaceId);
+          return Promise.all(
+            (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
+              member_id: row.member_id,
+              role: row.role,
+              ...(await decryptPerson(dependencies.memberVault, workspaceId, row)),
+              added_at: row.added_at,
+            })),
+          );
+        },
+      ),
+    );
   member
     .command('erase')
     .description("erase a member's name and address for good and revoke their keys; history stays verifiable")
     .argument('<workspace>', 'workspace id')
     .argument('<member>', 'member id')
-    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => erasePerson(dependencies, workspaceId, memberId)),
-      );
-    });
+    .action(recordAction(erasePerson));
 };
 
 const parseScopes = (text: string): readonly Scope[] | 'all' => {
@@ -134,6 +117,8 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
   }
   return names as Scope[];
 };
+
+const KEY_COLUMNS = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
 
 export const registerKeyCommands = (program: Command): void => {
   const key = program.command('key').description('manage the API keys of a workspace');
@@ -149,47 +134,30 @@ export const registerKeyCommands = (program: Command): void => {
       parseScopes,
     )
     .action(
-      async (
-        workspaceId: string,
-        options: { member: string; name: string; scopes: readonly Scope[] | 'all' },
-        command: Command,
-      ) => {
-        const { member, name, scopes } = options;
-        printRecord(
-          command,
-          await withOpsDependencies((dependencies) =>
-            issueKey(dependencies, workspaceId, member, name, scopes),
-          ),
-        );
-      },
+      recordAction(
+        (
+          dependencies,
+          workspaceId: string,
+          { member, name, scopes }: { member: string; name: string; scopes: readonly Scope[] | 'all' },
+        ) => issueKey(dependencies, workspaceId, member, name, scopes),
+      ),
     );
   key
     .command('list')
     .description('list keys, including revoked keys, with their last four characters')
     .argument('<workspace>', 'workspace id')
-    .action(async (workspaceId: string, _options: object, command: Command) => {
-      const keys = await withOpsDependencies(async (dependencies) => {
+    .action(
+      tableAction(KEY_COLUMNS, async (dependencies, workspaceId: string) => {
         await loadWorkspace(dependencies, workspaceId);
-        return await loadApiKeys(dependencies, workspaceId);
-      });
-      const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
-      printTable(
-        command,
-        columns,
-        keys.map(({ sha256: _sha256, ...one }) => one),
-      );
-    });
+        return (await loadApiKeys(dependencies, workspaceId)).map(({ sha256: _sha256, ...one }) => one);
+      }),
+    );
   key
     .command('revoke')
     .description('revoke a key; requests with it fail at once')
     .argument('<workspace>', 'workspace id')
     .argument('<key>', 'key id')
-    .action(async (workspaceId: string, keyId: string, _options: object, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => revokeKey(dependencies, workspaceId, keyId)),
-      );
-    });
+    .action(recordAction(revokeKey));
 };
 
 const COLUMNS = [
@@ -223,16 +191,9 @@ export const registerMcpCommands = (program: Command): void => {
     .description('end a connection; calls with its tokens fail at once')
     .argument('<workspace>', 'workspace id')
     .argument('<connection>', 'connection id')
-    .action(async (workspaceId: string, connectionId: string, _options: object, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => endConnection(dependencies, workspaceId, connectionId)),
-      );
-    });
+    .action(recordAction(endConnection));
   registerClientCommands(mcp);
 };
-
-const CLIENT_COLUMNS = ['client_id', 'name', 'redirect_uris'];
 
 const registerClientCommands = (mcp: Command): void => {
   const client = mcp.command('client').description('manage the apps that you vouch for');
@@ -245,28 +206,27 @@ const registerClientCommands = (mcp: Command): void => {
       'addresses that the browser may return to, such as https://app.example/callback',
     )
     .requiredOption('--name <name>', 'name that members see')
-    .action(async (id: string, redirects: string[], { name }: { name: string }, command: Command) => {
-      const added = await withOpsDependencies(({ pool }) =>
+    .action(
+      recordAction(({ pool }, id: string, redirects: string[], { name }: { name: string }) =>
         addClient(pool, { client_id: id, name, redirect_uris: redirects }),
-      );
-      printRecord(command, added);
-    });
+      ),
+    );
   client
     .command('list')
     .description('list the apps that operators added')
-    .action(async (_options: object, command: Command) => {
-      printTable(command, CLIENT_COLUMNS, await withOpsDependencies(({ pool }) => listClients(pool)));
-    });
+    .action(tableAction(['client_id', 'name', 'redirect_uris'], ({ pool }) => listClients(pool)));
   client
     .command('remove')
     .description(
       'remove an app; it gets no new tokens, and you can end its connections with `connections end`',
     )
     .argument('<id>', 'client id')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { removed } = await withOpsDependencies(({ pool }) => removeClient(pool, id));
-      printRecord(command, { client_id: id, removed });
-    });
+    .action(
+      recordAction(async ({ pool }, id: string) => {
+        const { removed } = await removeClient(pool, id);
+        return { client_id: id, removed };
+      }),
+    );
 };
 
 export const registerPlanCommands = (program: Command): void => {
@@ -276,12 +236,7 @@ export const registerPlanCommands = (program: Command): void => {
     .description('set the plan of a workspace')
     .argument('<workspace>', 'workspace id')
     .addArgument(new Argument('<plan>', 'new plan').choices(Object.keys(PLANS)))
-    .action(async (workspaceId: string, name: Plan, _options: object, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => setPlan(dependencies, workspaceId, name)),
-      );
-    });
+    .action(recordAction(setPlan));
 };
 
 const parseTypes = (text: string): readonly string[] =>
@@ -297,36 +252,31 @@ export const registerCollectorCommands = (program: Command): void => {
     .description('issue a key for the intake; the key is printed only once')
     .argument('<name>', 'name with which the `collector` of every scan begins')
     .option('--types <types>', 'comma-separated types of observations; all when not set', parseTypes)
-    .action(async (name: string, { types }: { types?: readonly string[] }, command: Command) => {
-      printRecord(
-        command,
-        await withOpsDependencies((dependencies) => issueCollectorKey(dependencies, name, types ?? null)),
-      );
-    });
+    .action(
+      recordAction((dependencies, name: string, { types }: { types?: readonly string[] }) =>
+        issueCollectorKey(dependencies, name, types ?? null),
+      ),
+    );
   collector
     .command('list')
     .description('list keys, including revoked keys, with their last four characters')
-    .action(async (_options: object, command: Command) => {
-      const keys = await withOpsDependencies(loadCollectorKeys);
-      const columns = ['key_id', 'name', 'last_four', 'types', 'issued_at', 'revoked_at'];
-      printTable(
-        command,
-        columns,
-        keys.map((key) => ({ ...key, types: key.types ?? ['all'] })),
-      );
-    });
+    .action(
+      tableAction(['key_id', 'name', 'last_four', 'types', 'issued_at', 'revoked_at'], async (dependencies) =>
+        (await loadCollectorKeys(dependencies)).map((key) => ({ ...key, types: key.types ?? ['all'] })),
+      ),
+    );
   collector
     .command('revoke')
     .description('revoke a key; the next request with it fails')
     .argument('<key>', 'key id')
-    .action(async (keyId: string, _options: object, command: Command) => {
-      printRecord(command, await withOpsDependencies((dependencies) => revokeCollector(dependencies, keyId)));
-    });
+    .action(recordAction(revokeCollector));
   collector
     .command('tasks')
     .description('count the tasks of each type: leased now, and ended in the last 24 hours')
-    .action(async (_options: object, command: Command) => {
-      const columns = ['type', 'leased', 'done', 'failed', 'expired', 'failing', 'last_reason'];
-      printTable(command, columns, [...(await withOpsDependencies(loadTaskCounts))]);
-    });
+    .action(
+      tableAction(
+        ['type', 'leased', 'done', 'failed', 'expired', 'failing', 'last_reason'],
+        async (dependencies) => [...(await loadTaskCounts(dependencies))],
+      ),
+    );
 };
