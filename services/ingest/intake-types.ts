@@ -14,6 +14,8 @@ export type IntakeOutcome = {
 /** Throws `Refusal` with the failing fields when an observation does not match `contracts/observations`. */
 export type Intake = {
   submit(observation: unknown): Promise<IntakeOutcome>;
+  /** Validates at once, and submits when the returned function is called. */
+  prepare?(observation: unknown): () => Promise<IntakeOutcome>;
 };
 
 /** The queue orders concurrent observations by it. */

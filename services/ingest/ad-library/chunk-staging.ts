@@ -65,15 +65,36 @@ const STAGE_CHUNK = `
     exists (select from recorded) and exists (select from ingest.staged_chunk where scan_id = $1) as is_closed,
     exists (select from another_brand) as is_of_another_brand`;
 
+/** A chunk as it is stored. */
+export type PackedChunk = {
+  readonly ads: Buffer;
+  readonly digest: string;
+  readonly digests: readonly (string | null)[];
+  readonly domains: readonly string[];
+};
+
+export const packChunk = ({ ads }: AdLibraryScanChunk): PackedChunk => {
+  const { text, digests } = packAds(ads);
+  const bytes = Buffer.from(text);
+  return {
+    ads: zstdCompressSync(bytes, FAST),
+    digest: hash('sha256', bytes, 'hex'),
+    digests,
+    domains: [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
+  };
+};
+
 /**
  * Idempotent, also after the scan was recorded. Throws `Refusal` for a known chunk with other content or brand, or one
  * that its recorded scan lacks (rule 8). After `STAGED_DAYS_MAX` days it is skipped instead.
  */
-export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
+export const stageChunk = async (
+  database: Database,
+  chunk: AdLibraryScanChunk,
+  { ads: packed, digest, digests, domains }: PackedChunk,
+): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
-  const packed = packAds(ads);
-  const digest = hash('sha256', packed.text, 'hex');
   const { rows } = await database.query<{
     digest: string | null;
     is_closed: boolean;
@@ -84,13 +105,13 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
     values: [
       scan_id,
       chunk.chunk,
-      zstdCompressSync(packed.text, FAST),
+      packed,
       scannedFor,
       ads.map(({ ad_id }) => ad_id),
       ads.map(({ page_id }) => page_id),
-      packed.digests,
+      digests,
       digest,
-      [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
+      domains,
     ],
   });
   const first = rows[0];
@@ -100,20 +121,27 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
   throw new Refusal('invalid_input', `${reason(chunk.chunk, scan_id)} Use a new \`scan_id\` for each scan.`);
 };
 
-/** Moves claimed ads to their owner. Inserts in the order of ids, so that concurrent scans cannot deadlock. */
+/**
+ * Moves claimed ads to their owner. Inserts in the order of ids, so that concurrent scans cannot deadlock. Another scan may
+ * claim an ad meanwhile; then its owner is found the next time.
+ */
 export const claimStagedAds = async (database: Database, scanId: string): Promise<void> => {
-  await database.query(
-    `insert into ingest.ad_owner (ad_id, brand_id)
-     select ad_id, brand_id from ingest.staged_ad s where scan_id = $1
-       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id)
-     order by ad_id on conflict do nothing`,
+  const { rows } = await database.query<{ lost: boolean }>(
+    `with misplaced as materialized (
+       select s.ad_id, s.brand_id, o.brand_id as owner
+       from ingest.staged_ad s left join ingest.ad_owner o on o.ad_id = s.ad_id
+       where s.scan_id = $1 and o.brand_id is distinct from s.brand_id
+     ), claimed as (
+       insert into ingest.ad_owner (ad_id, brand_id) select ad_id, brand_id from misplaced where owner is null
+       order by ad_id on conflict do nothing returning ad_id
+     ), moved as (
+       update ingest.staged_ad s set brand_id = m.owner from misplaced m
+       where s.scan_id = $1 and s.ad_id = m.ad_id and m.owner is not null
+     )
+     select (select count(*) from misplaced where owner is null) > (select count(*) from claimed) as lost`,
     [scanId],
   );
-  await database.query(
-    `update ingest.staged_ad s set brand_id = o.brand_id from ingest.ad_owner o
-     where s.scan_id = $1 and o.ad_id = s.ad_id and s.brand_id <> o.brand_id`,
-    [scanId],
-  );
+  if (rows[0]?.lost) await claimStagedAds(database, scanId);
 };
 
 export type StagedScan = {

@@ -77,19 +77,20 @@ export class BecameLate extends Error {
 
 export type PartTotals = { totals: ScanTotals | null };
 
-const loadStagedAds = async (
-  { database, library, header }: BrandPart,
-  chunk: number,
+/** Slices of the brand's ads in the scan; their states are loaded. */
+const loadStagedAds = async function* (
+  { database, library, header, chunks }: BrandPart,
   unless: Selection['unless'] = null,
-): Promise<StagedAds> => {
-  const { brandId } = library;
-  const staged = await stagedAds(database, { scanId: header.scan_id, chunk, brandId, unless });
-  await loadAds(
-    database,
-    library,
-    staged.ads.map(({ ad_id }) => ad_id),
-  );
-  return staged;
+): AsyncGenerator<StagedAds> {
+  const selection = { scanId: header.scan_id, chunks, brandId: library.brandId, unless };
+  for await (const staged of stagedAds(database, selection)) {
+    await loadAds(
+      database,
+      library,
+      staged.ads.map(({ ad_id }) => ad_id),
+    );
+    yield staged;
+  }
 };
 
 /** More ads are compared again by the next scan. */
@@ -106,7 +107,7 @@ const noteShown = ({ changed, state }: OpenLibrary, { rows }: StagedAds, coverag
 
 /** Rule 6 needs the whole scan first. A resumed scan reuses the differences of its open events. */
 const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
-  const { database, library, header, chunks, seen } = part;
+  const { database, library, header, seen } = part;
   const { brandId, state } = library;
   if (seen === 0) return NO_SWITCH;
   const shared = await extentOfSharedAds(database, brandId, []);
@@ -120,8 +121,7 @@ const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
     return collectorSwitch(header, open.differences, before, byStoredLooks);
   const others = collectorSwitch(header, [], before, byStoredLooks);
   const tally = emptyTally();
-  for (const chunk of chunks) {
-    const { ads } = await loadStagedAds(part, chunk);
+  for await (const { ads } of loadStagedAds(part)) {
     tallyDifferences(others, ads, tally)(state);
     state.ads.clear();
   }
@@ -165,13 +165,12 @@ const decideInOrder = async function* (
   links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
-  const { database, library, header, chunks, seen } = part;
+  const { database, library, header, seen } = part;
   const switched = await findSwitch(part);
   const covered = header.complete ? [...header.pageIds.difference(header.partialPages)] : [];
   const isComparable = part.shownIn !== null && switched === NO_SWITCH && covered.length > 0;
   const unless = isComparable ? { shownIn: part.shownIn, pageIds: covered } : null;
-  for (const chunk of seen > 0 ? chunks : []) {
-    const staged = await loadStagedAds(part, chunk, unless);
+  for await (const staged of seen > 0 ? loadStagedAds(part, unless) : []) {
     const { ads } = staged;
     const history = await lookHistory(database, header, newPagesOf(library, ads));
     const events = recordSightings(header, ads, switched, history)(library.state);
@@ -193,13 +192,12 @@ const decideHistory = async function* (
   links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
-  const { database, library, chunks, seen } = part;
+  const { database, library, seen } = part;
   const { brandId } = library;
   const scans = await scansOfBrand(database, brandId, part.header.scan_id, []);
   const newest = scans.findLast(({ recorded, noLook }) => recorded && !noLook);
   const header = { ...part.header, ...(newest ? { countedSince: newest.observed_at } : {}) };
-  for (const chunk of seen > 0 ? chunks : []) {
-    const { ads } = await loadStagedAds(part, chunk);
+  for await (const { ads } of seen > 0 ? loadStagedAds(part) : []) {
     const looks = await looksAfter(database, header, [
       ...new Set(ads.map(({ page_id }) => page_id ?? NO_PAGE)),
     ]);
@@ -263,15 +261,18 @@ const decideLate = async function* (
   const slices = async function* (isWhole: boolean): AsyncGenerator<LateSlice> {
     const slice = { ads: noAds, ownIds: nothing, isPlain: false };
     for (const chunk of chunks) {
-      const staged = { scanId: header.scan_id, chunk };
-      const { ads: owned } = await stagedAds(database, { ...staged, brandId });
+      const select = async (selected: Pick<Selection, 'brandId'>): Promise<readonly ObservedAd[]> => {
+        const found: ObservedAd[] = [];
+        const selection = { scanId: header.scan_id, chunks: [chunk], ...selected };
+        for await (const { ads } of stagedAds(database, selection)) found.push(...ads);
+        return found;
+      };
+      const owned = await select({ brandId });
       const ownIds = new Set(owned.map(({ ad_id }) => ad_id));
       const others =
         shared.size === 0
           ? []
-          : (await stagedAds(database, staged)).ads.filter(
-              ({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id),
-            );
+          : (await select({})).filter(({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id));
       const all = [...owned, ...others];
       const moved = await adsMovedBefore(
         database,

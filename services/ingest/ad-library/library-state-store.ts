@@ -1,5 +1,6 @@
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { derivedId } from '#domain/ids.ts';
+import { v7 } from 'uuid';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import type { StateStore } from '#application/commands/handle-command.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
@@ -29,43 +30,61 @@ export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & {
   appended(): number;
 };
 
-/** State comes from the working tables, because a library is too large to be folded from its stream for each scan. */
+/**
+ * State comes from the working tables, because a library is too large to be folded from its stream for each scan. The
+ * decision of a late scan reads the tables that its earlier events change, so it waits for them (`isLate`).
+ */
 export const createLibraryStateStore = (
   database: Database,
   eventStore: EventStore,
   brandId: string,
   scanId: string,
+  isLate = true,
 ): LibraryStateStore => {
   const metadata = eventMetadata({
     actor: serviceActor('ingest'),
     correlationId: scanId,
     causationId: scanId,
   });
-  const appending = { stream: adLibraryStream(brandId), commandId: scanId };
+  const stream = adLibraryStream(brandId);
+  /** Each append has a mark of its own, because the tables may be written while the next one is sent. */
+  let appending = { stream, commandId: v7() };
+  let saving: Promise<void> = Promise.resolve();
   let library: OpenLibrary | undefined;
   let gathered: AdLibraryEvent[] = [];
   let appended = 0;
   let last: Recorded | null = null;
 
+  /** Resolves when the tables are being written, in the order of the appends; the next events are decided meanwhile. */
   const flush = async (): Promise<void> => {
     if (gathered.length === 0 || !library) return;
     const events = gathered;
     gathered = [];
     const opened = library;
-    await whileMarked(database, appending, async (mark) => {
+    const before = saving;
+    const isSaving = Promise.withResolvers<void>();
+    appending = { stream, commandId: v7() };
+    const { commandId } = appending;
+    saving = whileMarked(database, appending, async (mark) => {
       await mark.set();
-      last = await eventStore.append(appending.stream, opened.revision, events, metadata, (event) =>
+      last = await eventStore.append(stream, opened.revision, events, metadata, (event) =>
         eventIdOf(brandId, event as AdLibraryEvent),
       );
       appended += events.length;
-      const isSaved = await saveLibrary(database, opened, last.revision, scanId);
-      if (isSaved) mark.cleared();
+      await before;
+      const saved = saveLibrary(database, opened, last.revision, commandId);
+      isSaving.resolve();
+      if (await saved) mark.cleared();
       else await catchUpLibrary(database, eventStore, brandId);
     });
+    saving.catch(isSaving.reject);
+    await (isLate ? saving : isSaving.promise);
   };
 
   return {
     load: async (conflicts) => {
+      await saving.catch(() => undefined);
+      saving = Promise.resolve();
       // Optimistic: the tables count as current until `StreamMoved`. Only a retry reads the stream.
       library =
         conflicts === 0
@@ -87,6 +106,7 @@ export const createLibraryStateStore = (
     },
     commit: async () => {
       await flush();
+      await saving;
       return last;
     },
     appended: () => appended,

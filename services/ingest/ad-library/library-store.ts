@@ -205,7 +205,10 @@ const scanRow = ({
   partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
 });
 
-/** `false`: another process wrote first. After a crash the next decision catches up. */
+/**
+ * Takes over the changes at once, so that the next ones may be decided meanwhile. `false`: another process wrote first.
+ * After a crash the next decision catches up.
+ */
 export const saveLibrary = async (
   database: Database,
   library: OpenLibrary,
@@ -246,29 +249,26 @@ export const saveLibrary = async (
       repeated.map(([, shown]) => shown),
     ],
   };
-  const { corrections, moves } = changed;
-  // One statement needs no transaction. A correction may be of a scan that the first statement inserts.
-  const isSaved =
-    corrections.length === 0 && moves.length === 0
-      ? (await database.query(statement)).rows.length > 0
-      : await inTransaction(database, async (transaction) => {
-          const { rows } = await transaction.query(statement);
-          if (rows.length === 0) return false;
-          // One by one: of several corrections of a scan the last holds.
-          for (const correction of corrections)
-            await transaction.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
-          await saveMoves(transaction, moves);
-          return true;
-        });
+  const corrections = changed.corrections.splice(0);
+  const moves = changed.moves.splice(0);
   library.revision = revision;
   changed.ads.clear();
   changed.shown.clear();
   changed.pages.clear();
   changed.removed.clear();
   changed.scans.clear();
-  changed.corrections.length = 0;
-  changed.moves.length = 0;
-  return isSaved;
+  // One statement needs no transaction. A correction may be of a scan that the first statement inserts.
+  if (corrections.length === 0 && moves.length === 0)
+    return (await database.query(statement)).rows.length > 0;
+  return await inTransaction(database, async (transaction) => {
+    const { rows } = await transaction.query(statement);
+    if (rows.length === 0) return false;
+    // One by one: of several corrections of a scan the last holds.
+    for (const correction of corrections)
+      await transaction.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
+    await saveMoves(transaction, moves);
+    return true;
+  });
 };
 
 /** The state may be stale: the expected revision of the next append detects that. */

@@ -209,7 +209,7 @@ const recordParts = async (
       ),
     );
     const part: PartTotals = { totals: null };
-    const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
+    const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id, isLate);
     await locks.run(brandId, () =>
       handleCommand({
         store,

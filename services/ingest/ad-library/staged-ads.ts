@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
+import { chunk as groupsOf } from 'es-toolkit/array/chunk';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { mediaKey } from '#domain/corpus/ad-library/ad-content.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
@@ -23,15 +24,15 @@ export const ownersOf = async (
 /** Until then, an ad counts for the brand of the scan. */
 export const attributeStagedAds = async (
   database: Database,
-  { scanId, chunk }: Pick<Selection, 'scanId' | 'chunk'>,
+  scanId: string,
   ads: ReadonlyMap<string, string>,
 ): Promise<void> => {
   if (ads.size === 0) return;
   await database.query(
     `update ingest.staged_ad s set brand_id = i.brand_id
      from unnest($2::text[], $3::uuid[]) as i(ad_id, brand_id)
-     where s.scan_id = $1 and s.chunk = $4 and s.ad_id = i.ad_id`,
-    [scanId, [...ads.keys()], [...ads.values()], chunk],
+     where s.scan_id = $1 and s.ad_id = i.ad_id`,
+    [scanId, [...ads.keys()], [...ads.values()]],
   );
 };
 
@@ -86,31 +87,46 @@ export const coverageKey = (countries: readonly string[]): string => {
 };
 
 /**
- * Selects ads of a staged chunk; each ad belongs to the first chunk that has an entry of it. `brandId` leaves out ads that
+ * Selects ads of staged chunks; each ad belongs to the first chunk that has an entry of it. `brandId` leaves out ads that
  * moved to another brand since they were claimed, because the former brand would start them again. `unless` leaves out
  * ads that a scan of the same coverage showed like this and no event has changed since, if recorded on one of `pageIds`.
  */
 export type Selection = {
   readonly scanId: string;
-  readonly chunk: number;
+  readonly chunks: readonly number[];
   readonly brandId?: string;
   readonly unless?: { readonly shownIn: string; readonly pageIds?: readonly string[] } | null | undefined;
 };
 
-const selectSql = ({ scanId, chunk, brandId, unless }: Selection) => ({
-  text: `select s.ad_id, s.brand_id, s.digest from ingest.staged_ad s where s.scan_id = $1 and s.chunk = $2
+/** Chunks whose ads are selected by one statement, and whose texts are in memory at once. */
+const CHUNKS_AT_ONCE = 40;
+/** A slice has the ads of whole chunks, so it may have more. */
+const SLICE_ADS = 250;
+
+const selectSql = ({ scanId, brandId, unless }: Selection, chunks: readonly number[]) => ({
+  text: `select chunk, json_agg(json_build_array(ad_id, brand_id, digest, more_chunks)) as own from (
+    select s.* from ingest.staged_ad s where s.scan_id = $1 and s.chunk = any($2::int[])
+    and ${brandId === undefined ? '$3::uuid is null' : 's.brand_id = $3'}
     and ${
-      brandId === undefined
-        ? '$3::uuid is null'
-        : 's.brand_id = $3 and coalesce((select o.brand_id from ingest.ad_owner o where o.ad_id = s.ad_id), $3) = $3'
-    } and ${
       unless
         ? `not exists (select from ingest.ad a where a.ad_id = s.ad_id ${brandId === undefined ? '' : 'and a.brand_id = $3'}
              and a.shown = s.digest || $4 and ($5::text[] is null or a.social_page_id = any($5)))`
         : '$4::text is null and $5::text[] is null'
-    } order by s.ad_id`,
-  values: [scanId, chunk, brandId ?? null, unless?.shownIn ?? null, unless?.pageIds ?? null],
+    } offset 0) s
+    ${brandId === undefined ? '' : 'where coalesce((select o.brand_id from ingest.ad_owner o where o.ad_id = s.ad_id), $3) = $3'}
+    group by chunk order by chunk`,
+  values: [scanId, chunks, brandId ?? null, unless?.shownIn ?? null, unless?.pageIds ?? null],
 });
+
+type Selected = {
+  readonly chunk: number;
+  readonly own: readonly (readonly [
+    adId: string,
+    brandId: string,
+    digest: string | null,
+    moreChunks: readonly number[] | null,
+  ])[];
+};
 
 export type StagedAds = {
   /** Each ad merged from all its entries in the scan (rule 8). */
@@ -119,42 +135,55 @@ export type StagedAds = {
   readonly rows: ReadonlyMap<string, { readonly brandId: string; readonly digest: string | null }>;
 };
 
-export const stagedAds = async (database: Database, selection: Selection): Promise<StagedAds> => {
-  const { text, values } = selectSql(selection);
-  const { rows } = await database.query<{
-    readonly ads: Buffer;
-    readonly own: readonly (readonly [adId: string, brandId: string, digest: string | null])[];
-    readonly more: readonly number[];
-  }>(
-    `select c.ads, own.own,
-       array(select distinct m from ingest.staged_ad s, unnest(s.more_chunks) m
-         where s.scan_id = $1 and s.chunk = $2 and s.more_chunks is not null order by m) as more
-     from ingest.staged_chunk c, (
-       select json_agg(json_build_array(ad_id, brand_id, digest)) as own from (${text}) selected having count(*) > 0) own
-     where c.scan_id = $1 and c.chunk = $2`,
-    values,
-  );
-  const row = rows[0];
-  if (!row) return { ads: [], rows: new Map() };
-  const own = new Map(row.own.map(([adId, brandId, digest]) => [adId, { brandId, digest }]));
+/** Parses the selected ads only. Further chunks have entries of the same ads. */
+const readSlice = async (
+  database: Database,
+  scanId: string,
+  selected: readonly Selected[],
+): Promise<StagedAds> => {
+  const own = selected.flatMap((row) => row.own);
+  const rows = new Map(own.map(([adId, brandId, digest]) => [adId, { brandId, digest }]));
+  const chunks = selected.map(({ chunk }) => chunk);
+  const further = new Set(own.flatMap(([, , , moreChunks]) => moreChunks ?? [])).difference(new Set(chunks));
   const entries = new Map<string, [ObservedAd, ...ObservedAd[]]>();
-  const collect = (ads: Buffer): void => {
-    for (const ad of unpackAds(ads, (adId) => own.has(adId))) {
-      const others = entries.get(ad.ad_id);
-      if (others === undefined) entries.set(ad.ad_id, [ad]);
-      else others.push(ad);
-    }
-  };
-  collect(row.ads);
-  for (const chunk of row.more) {
-    const { rows: further } = await database.query<{ ads: Buffer }>({
-      name: 'ingest_further_entries',
-      text: 'select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2',
-      values: [selection.scanId, chunk],
+  for (const some of [chunks, ...[...further].toSorted((a, b) => a - b).map((chunk) => [chunk])]) {
+    const texts = await database.query<{ ads: Buffer }>({
+      name: 'ingest_staged_texts',
+      text: `select ads from ingest.staged_chunk where scan_id = $1 and chunk = any($2::int[]) and ads is not null
+             order by chunk`,
+      values: [scanId, some],
     });
-    if (further[0]) collect(further[0].ads);
+    for (const { ads } of texts.rows) {
+      for (const ad of unpackAds(ads, (adId) => rows.has(adId))) {
+        const others = entries.get(ad.ad_id);
+        if (others === undefined) entries.set(ad.ad_id, [ad]);
+        else others.push(ad);
+      }
+    }
   }
-  return { ads: [...entries.values()].map(mergeEntries), rows: own };
+  return { ads: [...entries.values()].map(mergeEntries), rows };
+};
+
+/** Slices of the selected ads in the order of their chunks. */
+export const stagedAds = async function* (
+  database: Database,
+  selection: Selection,
+): AsyncGenerator<StagedAds> {
+  for (const chunks of groupsOf(selection.chunks, CHUNKS_AT_ONCE)) {
+    const { text, values } = selectSql(selection, chunks);
+    const { rows } = await database.query<Selected>(text, values);
+    let slice: Selected[] = [];
+    let ads = 0;
+    for (const row of rows) {
+      slice.push(row);
+      ads += row.own.length;
+      if (ads < SLICE_ADS) continue;
+      yield await readSlice(database, selection.scanId, slice);
+      slice = [];
+      ads = 0;
+    }
+    if (ads > 0) yield await readSlice(database, selection.scanId, slice);
+  }
 };
 
 export const stagedAdIds = async (

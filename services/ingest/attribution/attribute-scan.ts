@@ -60,9 +60,7 @@ export const attributeScan = async (
   };
   let events = 0;
   let isBlocked = false;
-  for (const chunk of chunks) {
-    const { ads, rows } = await stagedAds(database, { scanId: scan_id, chunk, unless });
-    if (ads.length === 0) continue;
+  for await (const { ads, rows } of stagedAds(database, { scanId: scan_id, chunks, unless })) {
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
     const owners = await ownersOf(database, [...shown.keys()]);
     const placed = await placedAds(database, [...owners.keys()], shown);
@@ -84,7 +82,7 @@ export const attributeScan = async (
     );
     await attributeStagedAds(
       database,
-      { scanId: scan_id, chunk },
+      scan_id,
       new Map(
         unowned.flatMap(({ ad_id }) => {
           const brandId = brandsOf.get(ad_id)?.atScan ?? scannedFor;

@@ -10,6 +10,7 @@ const isMark = (item: unknown): boolean =>
   (typeof item === 'object' && item !== null && Object.values(item).every((part) => part === CUT_MARK));
 
 const countIn = (sent: unknown, stored: unknown, counted: ShortenedObservation): void => {
+  if (sent === stored) return;
   if (typeof sent === 'string') {
     if (stored === null && CalendarDate.safeParse(sent).success) counted.dates = (counted.dates ?? 0) + 1;
     else if (stored === null) counted.urls += 1;

@@ -30,7 +30,7 @@ import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { noteIfLate, runWithCauseLocks } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
-import { requireOneBrand, stageChunk } from '../ad-library/chunk-staging.ts';
+import { type PackedChunk, packChunk, requireOneBrand, stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteOldCataloguePages, deleteOldScans } from './retention.ts';
 import { stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
@@ -122,12 +122,12 @@ export const openIntake = async ({
     });
   };
 
-  const record = async (observation: Observation): Promise<IntakeOutcome> => {
+  const record = async (observation: Observation, packed: PackedChunk | null): Promise<IntakeOutcome> => {
     const commandId = v7();
     switch (observation.type) {
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
-        await stageChunk(database, observation);
+        await stageChunk(database, observation, packed ?? packChunk(observation));
         await wantMedia(database, mediaArchive, {
           ads: observation.ads,
           seenAt: new Date(observation.scanned_at),
@@ -206,22 +206,26 @@ export const openIntake = async ({
     }
   };
 
-  const submit = async (input: unknown): Promise<IntakeOutcome> => {
+  const prepare = (input: unknown): (() => Promise<IntakeOutcome>) => {
     const observation = parseObservation(input);
-    // Events that were appended before the locks were lost are not appended again.
-    const outcome = await retry(
-      LOCK_RETRIES,
-      (error) => error instanceof LockLost,
-      () => record(observation),
-    );
+    const packed = observation.type === 'ad_library.scan' ? packChunk(observation) : null;
     const shortened = countShortened(input, observation);
-    return shortened === null ? outcome : { ...outcome, shortened };
+    return async () => {
+      // Events that were appended before the locks were lost are not appended again.
+      const outcome = await retry(
+        LOCK_RETRIES,
+        (error) => error instanceof LockLost,
+        () => record(observation, packed),
+      );
+      return shortened === null ? outcome : { ...outcome, shortened };
+    };
   };
   const leadWith = (granted: Lease): void => {
     lease = granted;
   };
   return {
-    submit,
+    submit: async (input) => await prepare(input)(),
+    prepare,
     isBrandRegistered,
     deleteExpired,
     leadWith,

@@ -4,6 +4,7 @@ import {
   LARGE_OBSERVATION_BYTES,
   OBSERVATIONS_STREAM,
 } from '#contracts/messages/subjects.ts';
+import type { Observation } from '#contracts/observations/index.ts';
 import { WEEK_MS } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/queues.ts';
@@ -15,7 +16,7 @@ import { type AccessSets, accessSetsOf, DependencyOrder, unreadAccessSetsOf } fr
 import { createSlots } from './slots.ts';
 import { bodyBytesOf, MessageGone, openBodies } from './message-body.ts';
 import { readObservationMessage, routingOfHeaders } from './observation-message.ts';
-import { processMessage } from './process-message.ts';
+import { type Prepared, prepareMessage, processMessage } from './process-message.ts';
 
 const FETCHED_MESSAGES = 128;
 /** The consumer gives a sign of life every half of this. */
@@ -63,6 +64,10 @@ const sizedOf = (message: JsMsg) => ({
   bytes: bodyBytesOf(message),
   brand: routingOfHeaders(message.headers)?.orderingKey ?? message.subject,
 });
+
+/** Parts of a scan are prepared while the part before is stored. */
+const isStagedOnly = (message: JsMsg): boolean =>
+  routingOfHeaders(message.headers)?.type === ('ad_library.scan' satisfies Observation['type']);
 
 const retryMaxAgeMsOf = async ({ manager }: Nats): Promise<number> => {
   const { config } = await manager.streams.info(OBSERVATIONS_STREAM);
@@ -148,12 +153,26 @@ export const consumeObservations = async ({
 
   const processInOrder = (message: JsMsg, sets: AccessSets): void => {
     const work = { nats, bodies, intake, log, signal: stopping.signal, message, retryMaxAgeMs };
+    const size = sizedOf(message);
+    let isRunning = false;
+    let prepared: Promise<Prepared | null> = Promise.resolve(null);
+    // A failure shows again when the message is processed.
+    const prepare = (): void => {
+      if (isRunning) return;
+      prepared = slots.run(size, () => prepareMessage(work)).catch(() => null);
+    };
     const processed = order
-      .run(sets, () =>
-        slots
-          .run(sizedOf(message), () => processMessage(work))
-          .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
-          .finally(() => pending.delete(message.seq)),
+      .run(
+        sets,
+        async () => {
+          isRunning = true;
+          const ready = await prepared;
+          await slots
+            .run(size, () => processMessage(work, ready))
+            .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
+            .finally(() => pending.delete(message.seq));
+        },
+        isStagedOnly(message) ? prepare : undefined,
       )
       .finally(() => inFlight.delete(processed));
     inFlight.add(processed);

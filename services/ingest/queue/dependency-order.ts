@@ -93,6 +93,8 @@ export const accessSetsOf = async (
 
 type PendingWrite = {
   readonly writer: Promise<void>;
+  /** Resolves when the writer may run. */
+  readonly begins: Promise<unknown>;
   /** Slow itself, or waiting for slow work. */
   readonly isSlow: boolean;
 };
@@ -107,7 +109,8 @@ export class DependencyOrder {
   readonly #pending = new Map<string, PendingWrite>();
   readonly #joined = new Map<string, Set<Promise<void>>>();
 
-  run(sets: AccessSets, work: () => Promise<void>): Promise<void> {
+  /** `prepare` runs as soon as the observations before it run; it may neither read nor write what they do. */
+  run(sets: AccessSets, work: () => Promise<void>, prepare?: () => void): Promise<void> {
     const isSlow =
       sets.isSlow === true || sets.writes.some((name) => this.#pending.get(name)?.isSlow === true);
     const { follows, joins = [], writes } = isSlow ? withoutOwners(sets) : sets;
@@ -115,8 +118,10 @@ export class DependencyOrder {
       ...[...follows, ...joins, ...writes].flatMap((name) => this.#pending.get(name)?.writer ?? []),
       ...[...follows, ...writes].flatMap((name) => [...(this.#joined.get(name) ?? [])]),
     ]);
-    const done = Promise.all(dependencies).then(work);
-    for (const name of writes) this.#pending.set(name, { writer: done, isSlow });
+    const begins = Promise.all(dependencies);
+    const done = begins.then(work);
+    if (prepare) void Promise.all(writes.map(async (name) => this.#pending.get(name)?.begins)).then(prepare);
+    for (const name of writes) this.#pending.set(name, { writer: done, begins, isSlow });
     for (const name of joins) this.#joined.set(name, (this.#joined.get(name) ?? new Set()).add(done));
     return done.finally(() => this.#release(done, { joins, writes }));
   }

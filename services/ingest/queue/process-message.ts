@@ -80,18 +80,39 @@ const meterShortened = (type: string, subject: string, { shortened }: IntakeOutc
   log.info({ subject, type, ...shortened }, 'observation shortened');
 };
 
-const submit = async ({ message, intake, log }: Work, body: Body, attempt: number): Promise<void> => {
-  const { subject, headers: sent } = message;
+/** Read and validated; `record` writes. */
+export type Prepared = {
+  readonly body: Body;
+  readonly type: string;
+  readonly record: () => Promise<IntakeOutcome>;
+};
+
+/** Throws `Refusal` when the observation is invalid or unlike its headers. */
+const prepareBody = ({ message, intake }: Pick<Work, 'message' | 'intake'>, body: Body): Prepared => {
   const { bytes: data, fault } = body;
   if (fault !== null) throw new Refusal('invalid_input', fault);
+  const { subject, headers: sent } = message;
   const observation = readObservationMessage({ subject, data, headers: sent }).observation();
+  const { type } = observation as { readonly type: string };
+  const record = intake.prepare?.(observation) ?? (() => intake.submit(observation));
+  return { body, type, record };
+};
+
+export const prepareMessage = async (work: Pick<Work, 'message' | 'intake' | 'bodies'>): Promise<Prepared> =>
+  prepareBody(work, await work.bodies.read(work.message));
+
+const submit = async (
+  { message, log }: Work,
+  { type, record }: Pick<Prepared, 'type' | 'record'>,
+  attempt: number,
+): Promise<void> => {
+  const { subject } = message;
   const outcome = await inSpan(
     'ingest observation',
     { kind: 'consumer', parent: traceparentOf(message), attributes: { subject, attempt } },
-    () => intake.submit(observation),
+    record,
   );
   message.ack();
-  const { type } = observation as { readonly type: string };
   observationsTaken.inc({ type, outcome: 'taken' });
   observedEvents.inc(outcome.events);
   meterShortened(type, subject, outcome, log);
@@ -175,15 +196,15 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
  * observations of the brand stay behind. An end without its chunks returns to the queue, because they are behind it. So
  * does an event for a newer release, whose new consumer receives all in order.
  */
-export const processMessage = async (work: Work): Promise<void> => {
+export const processMessage = async (work: Work, prepared: Prepared | null = null): Promise<void> => {
   const { message, bodies, log, signal } = work;
-  let body: Body | undefined;
+  let body = prepared?.body;
   let failures: Failures = { attempts: 0, all: 0, permanent: 0 };
   // After shutdown begins, messages not in progress stay unacknowledged for the next consumer.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       body ??= await bodies.read(message);
-      await submit(work, body, attempt);
+      await submit(work, attempt === 0 && prepared ? prepared : prepareBody(work, body), attempt);
       await bodies.remove(body);
       return;
     } catch (error) {

@@ -234,3 +234,32 @@ describe('large observations that wait', () => {
     expect(done).toEqual(['link', 'large']);
   });
 });
+
+it('prepares an observation while the one before it runs, and not sooner', async () => {
+  const order = new DependencyOrder();
+  const log: string[] = [];
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const sets = { follows: [], writes: ['key one.example'] };
+  const run = (name: string, end: Promise<void>): Promise<void> =>
+    order.run(
+      sets,
+      async () => {
+        log.push(`runs ${name}`);
+        await end;
+      },
+      () => log.push(`prepares ${name}`),
+    );
+  const running = [
+    run('first', ends[0].promise),
+    run('second', ends[1].promise),
+    run('third', Promise.resolve()),
+  ];
+  await pause(1);
+  expect(log.toSorted()).toEqual(['prepares first', 'prepares second', 'runs first']);
+  ends[0].resolve();
+  await pause(1);
+  expect(log.slice(3).toSorted()).toEqual(['prepares third', 'runs second']);
+  ends[1].resolve();
+  await Promise.all(running);
+  expect(log.at(-1)).toBe('runs third');
+});

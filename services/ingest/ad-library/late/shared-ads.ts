@@ -62,8 +62,7 @@ export const brandsOfStagedAds = async (
   chunks: readonly number[],
 ): Promise<ReadonlyMap<string, StagedSharedAd>> => {
   const found = new Map<string, StagedSharedAd>();
-  for (const chunk of chunks) {
-    const { ads: shown } = await stagedAds(database, { scanId: scan.scan_id, chunk });
+  for await (const { ads: shown } of stagedAds(database, { scanId: scan.scan_id, chunks })) {
     const adIds = shown.map(({ ad_id }) => ad_id);
     const [states, moved] = [await statesOf(database, adIds), await adsMovedBefore(database, adIds)];
     const firstScans = await scannedForOf(
