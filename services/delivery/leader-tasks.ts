@@ -10,8 +10,8 @@ import { type Database, inTransaction, withProof } from '#platform/postgres/pool
 import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 const ROLE = 'delivery';
-/** Journal entries that are not yet events are polled. */
-const RECORD_EVERY_MS = 1_000;
+/** Journal entries that are not yet events are polled. Many at once would hold up alerts under way. */
+const RECORD_EVERY_MS = 200;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 const FORGET_EVERY_MS = 60_000;

@@ -23,11 +23,13 @@ import type { Send } from './send.ts';
 /** Sends of a process. An endpoint has a small share of them, so one that hangs blocks only its own. */
 const IN_FLIGHT_MAX = 512;
 /** A workspace with many receivers that hang cannot use up all places. */
-const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
+const IN_FLIGHT_OF_WORKSPACE_MAX = 256;
 /** Payloads in memory. The last claim can exceed it by CLAIMED_AT_ONCE_MAX payloads. */
 const IN_FLIGHT_MAX_BYTES = 64 * 1024 ** 2;
 const CLAIMED_AT_ONCE_MAX = 128;
 const ENDPOINTS_PER_CLAIM = 16;
+/** Pause after a claim that left due deliveries for lack of places: a claim of few costs as much as one of many. */
+const PLACES_GATHER_MS = 10;
 /** Further endpoints are left to the next sweep. */
 const ENDPOINTS_WAITING_MAX = 10_000;
 /** Sweeps find retries, expired leases and what notices missed. */
@@ -203,6 +205,8 @@ export const openWorker = (options: WorkerOptions): Worker => {
           // Endpoints that are left may have places after others were claimed.
           asked = claimed > 0 ? 0 : asked + next.length;
           if (asked >= waiting.size) break;
+          const hasLeft = claimed < CLAIMED_AT_ONCE_MAX && next.some((endpoint) => waiting.has(endpoint));
+          if (hasLeft) await pause(PLACES_GATHER_MS, ending.signal);
         }
       } while (serveAgain && places() > 0);
       return sum;

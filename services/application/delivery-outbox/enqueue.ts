@@ -77,8 +77,9 @@ const insert = async (
   deliveries: readonly NewDelivery[],
   mayHoldBack: boolean,
 ): Promise<readonly QueuedDelivery[]> => {
-  const statements = chunk(deliveries, ROWS_PER_STATEMENT).map((some) =>
-    client.query<QueuedDelivery>({
+  const queued: QueuedDelivery[] = [];
+  for (const some of chunk(deliveries, ROWS_PER_STATEMENT)) {
+    const { rows } = await client.query<QueuedDelivery>({
       name: 'enqueue deliveries',
       text: ENQUEUE,
       values: [
@@ -93,9 +94,10 @@ const insert = async (
         some.map(({ payload }) => asciiJson(payload)),
         mayHoldBack,
       ],
-    }),
-  );
-  return (await Promise.all(statements)).flatMap(({ rows }) => rows);
+    });
+    queued.push(...rows);
+  }
+  return queued;
 };
 
 /** Due now. Existing deliveries stay unchanged. Returns the new ones. */

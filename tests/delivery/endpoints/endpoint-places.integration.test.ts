@@ -9,7 +9,7 @@ import { answers, hangs, openReceivers, type Receivers } from '../receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 
 const IN_FLIGHT = 16;
-const WORKSPACE_IN_FLIGHT = 128;
+const WORKSPACE_IN_FLIGHT = 256;
 /** Due deliveries: so many that every worker could have some. */
 const DUE = 200;
 const ANSWER_MS = 30;
