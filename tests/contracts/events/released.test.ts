@@ -34,9 +34,8 @@ import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } from './released/samples.ts';
 
 /**
- * This release must read all recorded events. A failing first test asks for `npx node
- * tests/contracts/events/released/record.ts` and a new hash here. Existing files never change: installations have such
- * events.
+ * This release must read all recorded events. A failing first test names the versions that need a sample in another file of
+ * `released/`, with its hash here. Existing files never change: installations have such events.
  */
 
 const PINNED: Readonly<Record<number, string>> = {

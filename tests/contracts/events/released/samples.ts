@@ -16,19 +16,19 @@ export type Sample = {
 /** Sample file: `1.json` has the first release, each later file what was new. */
 export type SampleFile = { readonly number: number; readonly samples: readonly Sample[] };
 
-export const sampleFilePath = (number: number): string => resolve(import.meta.dirname, `${number}.json`);
-
 export const readSampleFiles = (): readonly SampleFile[] =>
   globSync('*.json', { cwd: import.meta.dirname })
     .map((name) => Number(basename(name, '.json')))
     .toSorted((one, other) => one - other)
     .map((number) => ({
       number,
-      samples: JSON.parse(readFileSync(sampleFilePath(number), 'utf8')) as readonly Sample[],
+      samples: JSON.parse(
+        readFileSync(resolve(import.meta.dirname, `${number}.json`), 'utf8'),
+      ) as readonly Sample[],
     }));
 
 /** Name of a schema version, such as `brand BrandRegistered 1`. */
-export const versionName = (stream: string, type: string, version: number): string =>
+const versionName = (stream: string, type: string, version: number): string =>
   `${categoryOf(stream)} ${type} ${version}`;
 
 export const releasedVersions = (): readonly string[] =>
