@@ -38,7 +38,6 @@ export const LONGEST: readonly string[] = [
   'faults/takeovers',
   'bench/tiny',
   'collector/ads-archive/token-hidden',
-  'local/demo/demo-any-order',
   'platform/nats/cluster',
   'api/specification',
   'faults/alerts-kill',

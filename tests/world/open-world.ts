@@ -2,26 +2,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '#platform/clock.ts';
 import { type ArchiveWorld, createArchiveWorld } from './archive-world.ts';
-import { type Controlled, control } from './control.ts';
 import { libraryAdsAt, type PlacedWorld } from './library-ads.ts';
-import { NOT_FOUND, type PlayedHost, type PlayedReply } from './played-host.ts';
+import { NOT_FOUND, type PlayedHost } from './played-host.ts';
 import { createShopSite } from './shop-site.ts';
-import type { WorldClock } from './world-clock.ts';
 import { createWorldFaults, type FaultyReply, type WorldFaults } from './world-faults.ts';
 
 export const ARCHIVE_HOST = 'graph.facebook.com';
-const CONTROL_MAX_BYTES = 1024 * 1024;
 const REQUESTS_MAX = 100_000;
 
 export type WorldOptions = {
   /** `null` plays no brands. */
   readonly placed: PlacedWorld | null;
-  readonly clock: WorldClock | Clock;
+  readonly clock: Clock;
   /** Hosts of media files, for example. They win over the sites of brands. */
   readonly hosts?: ReadonlyMap<string, PlayedHost>;
-  readonly port?: number;
-  /** Called after the clock moved, and before `POST /world/advance` is answered. */
-  readonly advanced?: () => Promise<void>;
 };
 
 /** A collector reaches this loopback server with `COLLECT_VIA`. */
@@ -61,17 +55,6 @@ const archiveOf = ({ placed, clock }: WorldOptions): ArchiveWorld => {
   return createArchiveWorld(now, adsOf, [...pages.keys()]);
 };
 
-const readText = async (request: IncomingMessage): Promise<string | null> => {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > CONTROL_MAX_BYTES) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-};
-
 const sendSlowly = (response: ServerResponse, body: Buffer, everyMs: number): void => {
   let sent = 0;
   const timer = setInterval(() => {
@@ -103,28 +86,14 @@ const send = (response: ServerResponse, reply: FaultyReply | null): void => {
 
 /** A request names the host that it is for. */
 export const openWorld = async (options: WorldOptions): Promise<OpenWorld> => {
-  const { clock } = options;
   const archive = archiveOf(options);
   const faults = createWorldFaults();
   const hosts = hostsOf(options, archive);
   const requests: string[] = [];
-  const controlled: Controlled = {
-    clock: 'advance' in clock ? clock : null,
-    now: () => clock.now(),
-    archive,
-    faults,
-    advanced: options.advanced ?? (() => Promise.resolve()),
-  };
-  let ownHosts: readonly string[] = [];
 
-  const answer = async (request: IncomingMessage): Promise<FaultyReply | null> => {
+  const answer = (request: IncomingMessage): FaultyReply | null => {
     const host = (request.headers.host ?? '').toLowerCase();
     const path = request.url ?? '/';
-    if (ownHosts.includes(host)) {
-      const text = await readText(request);
-      const tooLarge: PlayedReply = { status: 413, headers: {}, body: '' };
-      return text === null ? tooLarge : control(controlled, request.method ?? 'GET', path, text);
-    }
     requests.push(`${host} ${path}`);
     if (requests.length > REQUESTS_MAX) requests.splice(0, REQUESTS_MAX / 2);
     const headers = Object.fromEntries(
@@ -133,17 +102,13 @@ export const openWorld = async (options: WorldOptions): Promise<OpenWorld> => {
     return faults.answer({ host, path, headers }, hosts.get(host) ?? (() => NOT_FOUND));
   };
   const server = createServer((request, response) => {
-    answer(request).then(
-      (reply) => send(response, reply),
-      (error: unknown) => send(response, { status: 500, headers: {}, body: String(error) }),
-    );
+    send(response, answer(request));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  ownHosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   return {
     origin: `http://127.0.0.1:${port}`,
     archive,

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
 
 /** Longest step of the clock: a year. A typing error would otherwise end the world. */
 const STEP_MAX_MS = 366 * DAY_MS;
@@ -25,14 +25,4 @@ export const createWorldClock = (startMs: number): WorldClock => {
     advance,
     advanceTo: (ms) => advance(Math.max(0, ms - nowMs)),
   };
-};
-
-const DURATION = /^P(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,7})S)?)?$/;
-const UNITS_MS = [7 * DAY_MS, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS];
-
-/** Returns the milliseconds of an ISO 8601 duration of weeks, days, hours, minutes and seconds; `null` for other text. */
-export const durationMs = (text: string): number | null => {
-  const parts = DURATION.exec(text)?.slice(1);
-  if (parts === undefined || parts.every((part) => part === undefined)) return null;
-  return parts.reduce((sum, part, index) => sum + Number(part ?? 0) * (UNITS_MS[index] ?? 0), 0);
 };

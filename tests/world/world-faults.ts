@@ -167,7 +167,6 @@ const faulty = (
 export type WorldFaults = {
   add(faults: readonly WorldFaultInput[]): void;
   clear(): void;
-  list(): readonly WorldFault[];
   /** The first fault that fits the request changes the answer. */
   answer(request: PlayedRequest, host: PlayedHost): FaultyReply | null;
 };
@@ -183,7 +182,6 @@ export const createWorldFaults = (): WorldFaults => {
     clear: () => {
       faults = [];
     },
-    list: () => faults.map(({ fault, left }) => ({ ...fault, times: Number.isFinite(left) ? left : null })),
     answer: (request, host) => {
       const found = faults.find(
         ({ fault }) =>

@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import { shopsOf } from '#deploy/local/demo/generators/storefronts.ts';
-import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
-import { systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { requestOnce } from '#platform/http-client/request-once.ts';
 import { ARCHIVE_HOST, type OpenWorld, openWorld, type WorldOptions } from '#tests/world/open-world.ts';
-import { createWorldClock, durationMs } from '#tests/world/world-clock.ts';
-import { FAULT_KINDS } from '#tests/world/world-faults.ts';
+import { createWorldClock } from '#tests/world/world-clock.ts';
+import { FAULT_KINDS, type WorldFaultInput } from '#tests/world/world-faults.ts';
 
 const TOKEN = 'EAAtokenoftheworld';
 const FIRST_DAY_MS = Date.parse('2026-03-01T00:00:00Z');
@@ -22,11 +21,12 @@ const resources: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const resource of resources.splice(0)) await resource[Symbol.asyncDispose]();
 });
-const open = async (options: Partial<WorldOptions> = {}): Promise<OpenWorld> => {
-  const opened = await openWorld({ placed, clock: createWorldClock(START_MS), ...options });
+const open = async (options: Partial<WorldOptions> = {}) => {
+  const clock = createWorldClock(START_MS);
+  const opened = await openWorld({ placed, clock, ...options });
   opened.archive.tokens.add(TOKEN);
   resources.push(opened);
-  return opened;
+  return { ...opened, clock };
 };
 
 const egress = openEgress({ allowLoopback: true });
@@ -48,14 +48,6 @@ const library = (status: 'ACTIVE' | 'INACTIVE'): string =>
   `https://${ARCHIVE_HOST}/v24.0/ads_archive?search_page_ids=["${page?.id}"]&ad_reached_countries=${JSON.stringify(
     ARCHIVE_COUNTRIES,
   )}&ad_active_status=${status}&fields=ad_creative_bodies,ad_delivery_stop_time&limit=500`;
-const command = async (opened: OpenWorld, method: string, path: string, body?: unknown) => {
-  const reply = await fetch(`${opened.origin}${path}`, {
-    method,
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
-};
-
 test('equal seeds and times give equal answers, and time changes them', async () => {
   const [first, second] = [await open(), await open()];
   for (const url of [
@@ -66,9 +58,7 @@ test('equal seeds and times give equal answers, and time changes them', async ()
     expect(await getJson(first, url)).toEqual(await getJson(second, url));
   }
   const before = await getJson(first, library('ACTIVE'));
-  expect((await command(first, 'POST', '/world/advance', { by: 'P5D' })).body['now']).toBe(
-    new Date(START_MS + 5 * DAY_MS).toISOString(),
-  );
+  first.clock.advance(5 * DAY_MS);
   expect(await getJson(first, library('ACTIVE'))).not.toEqual(before);
 });
 
@@ -81,60 +71,11 @@ test('the library shows deliveries in the European Union and the United Kingdom 
   expect(Object.keys(data[0] ?? {})).toEqual(['id', 'ad_creative_bodies']);
 });
 
-describe('the clock', () => {
-  test.each([
-    ['P1D', DAY_MS],
-    ['P1W2DT3H4M5S', (7 + 2) * DAY_MS + 3 * HOUR_MS + 245_000],
-    ['PT0S', 0],
-    ['P', null],
-    ['PT', null],
-    ['-P1D', null],
-    ['P1M', null],
-    ['1 day', null],
-    ['P1.5D', null],
-  ])('reads the duration %s', (text, ms) => {
-    expect(durationMs(text)).toBe(ms);
-  });
-
-  test('never moves backward, nor farther than a year at once', () => {
-    const clock = createWorldClock(START_MS);
-    clock.advanceTo(START_MS - 1);
-    expect(clock.now().getTime()).toBe(START_MS);
-    for (const step of [-1, Number.NaN, Number.POSITIVE_INFINITY, 400 * DAY_MS]) {
-      expect(() => clock.advance(step)).toThrow(RangeError);
-    }
-  });
-
-  test('answers after the services that share it have followed', async () => {
-    let followed = false;
-    const opened = await open({
-      advanced: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        followed = true;
-      },
-    });
-    expect((await command(opened, 'POST', '/world/advance', { by: 'PT1H' })).status).toBe(200);
-    expect(followed).toBe(true);
-  });
-
-  test('of the machine cannot be moved', async () => {
-    const opened = await open({ clock: systemClock });
-    expect((await command(opened, 'POST', '/world/advance', { by: 'P1D' })).status).toBe(409);
-  });
-
-  test.each([{ by: 'P1M' }, { by: 'P9999D' }, { days: 1 }, {}, '{'])('refuses %j', async (body) => {
-    const opened = await open();
-    expect((await command(opened, 'POST', '/world/advance', body)).status).toBe(400);
-    expect((await command(opened, 'GET', '/world')).body['now']).toBe(new Date(START_MS).toISOString());
-  });
-});
-
 describe('faults', () => {
   const products = `https://${shop}/products.json?limit=250&page=2`;
-  const faultOf = async (kind: string, more: object = {}): Promise<OpenWorld> => {
+  const faultOf = async (kind: WorldFaultInput['kind'], more: object = {}): Promise<OpenWorld> => {
     const opened = await open();
-    const body = { faults: [{ host: shop, kind, ...more }] };
-    expect((await command(opened, 'POST', '/world/faults', body)).status).toBe(200);
+    opened.faults.add([{ host: shop, kind, ...more }]);
     return opened;
   };
 
@@ -145,8 +86,8 @@ describe('faults', () => {
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await get(opened, products)).status);
     expect(statuses).toEqual([430, 430, 200]);
-    await command(opened, 'POST', '/world/faults', { faults: [{ host: '*', kind: 'html', times: null }] });
-    await command(opened, 'DELETE', '/world/faults');
+    opened.faults.add([{ host: '*', kind: 'html', times: null }]);
+    opened.faults.clear();
     expect((await get(opened, products)).headers['content-type']).toContain('json');
   });
 
@@ -166,34 +107,12 @@ describe('faults', () => {
     },
   );
 
-  test.each(['network', 'size_lie', 'large'])('%s ends the request with an error', async (kind) => {
+  test.each(['network', 'size_lie', 'large'] as const)('%s ends the request with an error', async (kind) => {
     await expect(get(await faultOf(kind), products)).rejects.toThrow(/closed|socket|terminated|more than/i);
   });
 
   test('slow sends one byte at a time', async () => {
     await expect(get(await faultOf('slow'), products, {}, 300)).rejects.toThrow(/abort/i);
-  });
-
-  test('of the library are errors of the platform, forgotten and refused pages, and endless lists', async () => {
-    const opened = await open();
-    const set = (archive: object) => command(opened, 'POST', '/world/faults', { archive });
-    await set({ next: [{ kind: 'error', code: 613, regainMinutes: 10 }] });
-    expect(await getJson(opened, library('ACTIVE'))).toMatchObject({ error: { code: 613 } });
-    await set({ forgotten: [page?.id] });
-    expect(await getJson(opened, library('ACTIVE'))).toEqual({ data: [] });
-    await command(opened, 'DELETE', '/world/faults');
-    await set({ refused: [page?.id], loops: true });
-    expect(await getJson(opened, library('ACTIVE'))).toMatchObject({ error: { code: 100 } });
-  });
-
-  test.each([
-    { faults: [{ host: shop, kind: 'unknown' }] },
-    { faults: [{ kind: 'html' }] },
-    { faults: [{ host: shop, kind: 'html', times: 0 }] },
-    { faults: 'all' },
-    { archive: { next: [{ kind: 'slow' }] } },
-  ])('refuses %j', async (body) => {
-    expect((await command(await open(), 'POST', '/world/faults', body)).status).toBe(400);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { clearArchiveFaults } from '#tests/world/control.ts';
+import { clearArchiveFaults } from '#tests/world/archive-faults.ts';
 import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { addBrand, linkPage } from '#services/collector/add/add-brand.ts';
 import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';

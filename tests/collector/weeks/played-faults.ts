@@ -1,5 +1,5 @@
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { addArchiveFaults, clearArchiveFaults } from '#tests/world/control.ts';
+import { addArchiveFaults, clearArchiveFaults } from '#tests/world/archive-faults.ts';
 import type { WorldFaultInput } from '#tests/world/world-faults.ts';
 import { type PlayedBrand, TOKEN, type Weeks } from './played-weeks.ts';
 
