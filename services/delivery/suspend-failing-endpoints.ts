@@ -11,8 +11,7 @@ import {
   type FailingEndpoint,
   SUSPENDED,
 } from '#application/delivery-outbox/failing-endpoints.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { executeCommand, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from './dependencies/dependencies.ts';
-import { requireScope, requireWorkspace } from './endpoint/authorize.ts';
+import {
+  requireScope,
+  requireWorkspace,
+  openPageCursor,
+  signNextCursor,
+  validateEndpointInput,
+} from './endpoint/check-request.ts';
 import type { Endpoint } from './endpoint/define-endpoint.ts';
-import { openPageCursor, signNextCursor } from './endpoint/page-cursor.ts';
 import type { Reply } from './endpoint/reply.ts';
 import { runEndpointHandler } from './endpoint/run-handler.ts';
-import { validateEndpointInput } from './endpoint/validate-input.ts';
 
 export type InvokeInput = {
   /** Includes the workspace id as `ws` where the path has one. */

@@ -15,7 +15,6 @@ import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/access.ts';
-import { eventIdOf } from '#contracts/values/derived-id.ts';
 import {
   trackBrand as decideToTrack,
   untrackBrand as decideToUntrack,
@@ -154,21 +153,21 @@ export const trackBrand = endpoint({
   errors: ['payment_required', 'not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
+  handler: async ({ params, body, caller, execute }, dependencies) => {
     const { cadence } = body;
     const brand_id = body.brand_id.toLowerCase();
     const workspace_id = params.ws;
     const at = dependencies.clock.now().toISOString();
     const slug = await slugOfRegistered(dependencies.eventStore, brand_id);
-    const { state, events, position } = await execute({
+    const { state, events, position, eventId } = await execute({
       stream: trackingStream(workspace_id),
       decider: tracking,
       decision: decideToTrack({ workspace_id, brand_id, cadence, plan: caller.plan, at }),
       shownIn: ['tracking', 'freshness'],
       isShared: true,
     });
-    if (events[0]?.type === 'BrandTracked') {
-      dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+    if (events[0]?.type === 'BrandTracked' && eventId !== undefined) {
+      dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventId);
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
     // The items of the list have another shape.

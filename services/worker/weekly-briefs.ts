@@ -15,8 +15,7 @@ import {
   weeksDue,
 } from '#domain/workspace/brief.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { executeCommand, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';

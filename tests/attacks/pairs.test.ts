@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { validateEndpointInput } from '#operations/endpoint/validate-input.ts';
+import { validateEndpointInput } from '#operations/endpoint/check-request.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { attack, tries } from './attack.ts';
 import { pairRequest } from './pair-requests.ts';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';

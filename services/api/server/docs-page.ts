@@ -2,7 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { hash } from 'node:crypto';
 import { requestIdOf } from '#platform/http/request-headers.ts';
 import { type MemoryFile, memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
-import { JSON_CONTENT } from '#platform/http/send-json.ts';
+import { JSON_CONTENT } from '#platform/http/http-server.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
 const PAGE_PATH = '/docs/';

@@ -11,9 +11,9 @@ import {
   runHandler,
   storeIdempotentReply,
   validateInput,
+  type RequestContext,
+  sendReply,
 } from './steps.ts';
-import type { RequestContext } from './request-context.ts';
-import { sendReply } from './send-reply.ts';
 import { sendError } from './send-error.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 

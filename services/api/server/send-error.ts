@@ -2,9 +2,9 @@ import type { FastifyReply } from 'fastify';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
 import { setRateHeaders } from '#application/access/request-counts.ts';
-import { type Headers, errorBody, send } from '#platform/http/send-json.ts';
+import { type Headers, errorBody, send } from '#platform/http/http-server.ts';
 import type { Log } from '#platform/logger.ts';
-import type { RequestContext } from './request-context.ts';
+import type { RequestContext } from './steps.ts';
 
 /** In an outage each request would write a warning. */
 const WARN_EVERY_MS = 1_000;

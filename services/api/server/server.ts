@@ -17,7 +17,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
-import { type RequestContext, createRequestContext } from './request-context.ts';
+import { type RequestContext, createRequestContext, addressRefusal } from './steps.ts';
 import { registerDocumentation } from './docs-page.ts';
 import { createFileLimit, registerDownloads, registerMedia } from './file-routes.ts';
 import { createIdempotencyStore } from '../idempotency.ts';
@@ -31,7 +31,6 @@ import {
 } from './request-pipeline.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
-import { addressRefusal } from './steps.ts';
 
 /**
  * Serves the collector's public key (Web Bot Auth), signed with the same key to prove that its owner publishes it

@@ -1,25 +1,81 @@
-import { hash, randomUUID } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
-import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance } from '#application/access/request-counts.ts';
+import { type Reply, lagHours } from '#operations/endpoint/reply.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import type { Claim, StoredReply } from '../idempotency.ts';
+import { type Allowance, setRateHeaders } from '#application/access/request-counts.ts';
+import { hash, randomUUID } from 'node:crypto';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import { isKeyText, sha256Of } from '#application/access/key-format.ts';
 import { bearerOf } from '#platform/http/request-headers.ts';
-import { requireScope, requireWorkspace } from '#operations/endpoint/authorize.ts';
-import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-handler.ts';
-import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
-import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { openPageCursor } from '#operations/endpoint/page-cursor.ts';
 import {
+  requireScope,
+  requireWorkspace,
+  openPageCursor,
+  signNextCursor,
   BODY_MISSING,
   BODY_NOT_ALLOWED,
   type ReadBody,
   bodyFault,
   validateEndpointInput,
-} from '#operations/endpoint/validate-input.ts';
+} from '#operations/endpoint/check-request.ts';
+import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-handler.ts';
+import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { findInvalidUtf8 } from '#platform/http/utf8.ts';
-import { type RequestContext, callerOf } from './request-context.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { type Headers, send } from '#platform/http/http-server.ts';
+
+export type RequestContext = {
+  readonly endpoint: Endpoint;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly requestId: string;
+  /** Arrival time in milliseconds since 1970. */
+  readonly now: number;
+  caller: Caller | undefined;
+  allowance: Allowance | undefined;
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: unknown;
+  /** Parameters that a cursor belongs to. */
+  filters: string;
+  after: readonly (string | number)[] | null;
+  claim: Claim | undefined;
+  commandId: string;
+  result: Reply | undefined;
+  replayed: StoredReply | undefined;
+};
+
+export const createRequestContext = (
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestId: string,
+  now: number,
+): RequestContext => ({
+  endpoint,
+  request,
+  reply,
+  requestId,
+  now,
+  caller: undefined,
+  allowance: undefined,
+  params: {},
+  query: {},
+  body: undefined,
+  filters: '',
+  after: null,
+  claim: undefined,
+  commandId: '',
+  result: undefined,
+  replayed: undefined,
+});
+
+/** Throws when `authenticate` has not run. */
+export const callerOf = (context: RequestContext): Caller => {
+  if (!context.caller) throw new Error('no caller: authenticate must run first');
+  return context.caller;
+};
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
@@ -231,4 +287,57 @@ export const validateInput = (context: RequestContext, dependencies: ApiDependen
   const { filters, after } = openPageCursor(endpoint, callerOf(context), input, dependencies.cursors);
   context.filters = filters;
   context.after = after;
+};
+
+/** A result that is shared by several requests is hashed once. */
+const etags = new WeakMap<Reply, string>();
+
+/** The ETag is weak: equal results are sent with different request ids and lags. */
+export const etagOf = (result: Reply): string => {
+  const known = etags.get(result);
+  if (known !== undefined) return known;
+  const { asOf, next, freshness = '', data } = result;
+  const etag = `W/"${hash('sha1', `${asOf}${next ? 1 : 0}${freshness}${data}`, 'base64url')}"`;
+  etags.set(result, etag);
+  return etag;
+};
+
+/** Compares weakly (RFC 9110, section 13.1.2). */
+export const matchesEtag = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  (header.trim() === '*' || header.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
+
+/** Concatenates the body, because `data` is already JSON text. */
+export const envelope = (requestId: string, now: number, result: Reply, cursor: string | null): string => {
+  const asOf = result.asOf ?? new Date(now).toISOString();
+  const lag = lagHours(result.asOf, now);
+  return (
+    `{"data":${result.data},"meta":{"request_id":"${requestId}","as_of":"${asOf}","lag_hours":${lag}` +
+    (cursor === null ? '' : `,"cursor":"${cursor}"`) +
+    (result.count === undefined ? '' : `,"count":${result.count}`) +
+    (result.freshness === undefined ? '' : `,"freshness":${result.freshness}`) +
+    '}}'
+  );
+};
+
+export const sendReply = (context: RequestContext, { cursors, clock }: ApiDependencies): void => {
+  const { result, endpoint, request } = context;
+  if (!result) throw new Error('no result to send: runHandler must run first');
+  const headers: Headers = { 'x-request-id': context.requestId };
+  if (context.allowance) setRateHeaders(headers, context.allowance);
+  if (endpoint.corpus) {
+    const etag = etagOf(result);
+    headers['etag'] = etag;
+    headers['cache-control'] = 'private, no-cache';
+    if (matchesEtag(request.headers['if-none-match'], etag)) return send(context.reply, 304, headers, '');
+  }
+  if (result.position !== undefined && result.position !== null) {
+    headers['x-read-position'] = result.position.toString();
+  }
+  if (context.replayed) headers['idempotency-replayed'] = 'true';
+  const cursor = signNextCursor(context.filters, result, cursors);
+  // The lag of a read counts from the arrival of the request; that of a write, from now.
+  const now = endpoint.method === 'GET' ? context.now : clock.now().getTime();
+  const body = envelope(context.requestId, now, result, cursor);
+  send(context.reply, context.replayed?.status ?? endpoint.reply.status, headers, body);
 };

@@ -9,8 +9,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import { applyIssuedKey, applyRecorded } from '../access/access-tables.ts';
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
-import { type CommandHandler, createCommandHandler } from './command-handler.ts';
-import { eventMetadata } from './event-metadata.ts';
+import { type CommandHandler, createCommandHandler, eventMetadata } from './command-handler.ts';
 import type { ProjectionWait } from './projection-wait.ts';
 
 /** The command replies only when every process has dropped the old right. */
@@ -55,6 +54,8 @@ export type WorkspaceResult<State, E extends Event> = {
   readonly events: readonly E[];
   /** `null` when the server does not tell. */
   readonly position: bigint | null;
+  /** Id of the last event of the stream, if it is known. */
+  readonly eventId: string | undefined;
   /** False when the wait timed out. */
   readonly isShown: boolean;
 };
@@ -100,7 +101,7 @@ export const createWorkspaceCommands = (dependencies: {
         causationId: commandId,
         workspaceId,
       });
-      const { state, events, position, revision } = await handler.execute({ ...command, metadata });
+      const { state, events, position, revision, eventId } = await handler.execute({ ...command, metadata });
       const [isShown] = await Promise.all([
         position > 0n &&
           inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
@@ -108,7 +109,7 @@ export const createWorkspaceCommands = (dependencies: {
           ),
         ACCESS_CATEGORIES.has(categoryOf(stream)) && foldAccess(stream, events, revision),
       ]);
-      return { state, events, position: position > 0n ? position : null, isShown };
+      return { state, events, position: position > 0n ? position : null, eventId, isShown };
     },
   };
 };

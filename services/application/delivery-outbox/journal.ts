@@ -12,7 +12,7 @@ import { derivedId } from '#domain/ids.ts';
 import { isAccessDenied } from '#platform/event-store/errors.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import { eventMetadata, serviceActor } from '../commands/event-metadata.ts';
+import { eventMetadata, serviceActor } from '../commands/command-handler.ts';
 
 /** Entries of the journal as events in the log: each once, and in the order of the journal within a rule. */
 

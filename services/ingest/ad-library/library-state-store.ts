@@ -1,8 +1,7 @@
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { derivedId } from '#domain/ids.ts';
 import { v7 } from 'uuid';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import type { StateStore } from '#application/commands/handle-command.ts';
+import { eventMetadata, serviceActor, type StateStore } from '#application/commands/command-handler.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { clearMark, whileMarked } from '../intake/pending-mark.ts';

@@ -5,7 +5,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { KnownBrands } from '#domain/corpus/ad-library/attribution.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';

@@ -1,7 +1,7 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { adsNowOf } from '#domain/corpus/ad-library/state.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';

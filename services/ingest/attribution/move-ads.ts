@@ -3,7 +3,7 @@ import { SHARED_HOSTS_VERSION } from '#contracts/values/links/shared-hosts.ts';
 import { type AdState, adsNowOf, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
 import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type Fragment, raw, sql, textAndValues } from '#projections/sql/sql-tag.ts';

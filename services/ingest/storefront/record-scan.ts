@@ -11,7 +11,7 @@ import {
   recordProductSightings,
   storefrontScanOf,
 } from '#domain/corpus/storefront/decider.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import { createKeyedMutex } from '#platform/concurrency/queues.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';

@@ -1,7 +1,6 @@
 import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { derivedId } from '#domain/ids.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import type { StateStore } from '#application/commands/handle-command.ts';
+import { eventMetadata, serviceActor, type StateStore } from '#application/commands/command-handler.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpStorefront } from './catch-up-storefront.ts';

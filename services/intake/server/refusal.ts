@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ErrorDetail } from '#contracts/errors.ts';
 import { INTAKE_ERRORS, type IntakeErrorCode } from '#contracts/intake.ts';
-import { type Headers, errorBody, send } from '#platform/http/send-json.ts';
+import { type Headers, errorBody, send } from '#platform/http/http-server.ts';
 import type { Log } from '#platform/logger.ts';
 
 type Options = {

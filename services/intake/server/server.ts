@@ -12,9 +12,8 @@ import {
 } from '#application/access/request-counts.ts';
 import type { Clock } from '#platform/clock.ts';
 import { TimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { createHttpServer } from '#platform/http/http-server.ts';
+import { createHttpServer, send } from '#platform/http/http-server.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
-import { send } from '#platform/http/send-json.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';

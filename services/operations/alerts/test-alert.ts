@@ -11,8 +11,7 @@ import {
   type DeliveryQueued,
   alertDeliveryStream,
 } from '#contracts/events/workspace/alert-delivery.ts';
-import { eventMetadata } from '#application/commands/event-metadata.ts';
-import { CALLER_CONFLICTS, handleCommand } from '#application/commands/handle-command.ts';
+import { eventMetadata, CALLER_CONFLICTS, handleCommand } from '#application/commands/command-handler.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { TEST_SENDS_PER_MINUTE, TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';

@@ -2,8 +2,11 @@ import { categoryOf } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
-import { openSnapshotTable, type SnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
-import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
+import {
+  openSnapshotTable,
+  type SnapshotTable,
+  withSnapshots,
+} from '#application/commands/snapshots/with-snapshots.ts';
 import { ACCESS_CATEGORIES, createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';

@@ -3,7 +3,8 @@ import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { ExecuteCommand } from './execute-command.ts';
+import type { WorkspaceCommand, WorkspaceResult } from '#application/commands/workspace-commands.ts';
+import type { Event } from '#contracts/events/event.ts';
 import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
@@ -31,6 +32,20 @@ export const TAGS = {
   'API keys': 'The keys of a workspace.',
 } as const;
 export type Tag = keyof typeof TAGS;
+
+/** Actor, workspace, request id and command id default to those of the call. */
+export type CallCommand<State, E extends Event> = Pick<
+  WorkspaceCommand<State, E>,
+  'stream' | 'decider' | 'decision' | 'shownIn' | 'isShared'
+> & {
+  /** Must be unique, because event ids are derived from it. Required for a second command of the same call. */
+  readonly commandId?: string;
+};
+
+/** Runs a command and waits until the read models show its result. Throws the refusal of the decision. */
+export type ExecuteCommand = <State, E extends Event>(
+  command: CallCommand<State, E>,
+) => Promise<WorkspaceResult<State, E>>;
 
 export type Call<Params, Query, Body> = {
   readonly params: Params;

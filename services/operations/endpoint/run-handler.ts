@@ -5,8 +5,8 @@ import { replaceStoredMedia } from '#contracts/values/media/stored-media.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ReadRoute } from '#application/reads/read-routes.ts';
 import type { HandledRead, OperationDependencies } from '../dependencies/dependencies.ts';
-import type { Call, Endpoint } from './define-endpoint.ts';
-import { createExecute } from './execute-command.ts';
+import type { Call, Endpoint, ExecuteCommand } from './define-endpoint.ts';
+import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { toOverload } from './overload.ts';
 import type { Reply } from './reply.ts';
 
@@ -70,6 +70,27 @@ const completeRead = async (
   const shown = readRoutes.shownUpTo(route, reads);
   return { asOf, position: shown && (await shown) };
 };
+
+/** Adds what each command of a call shares. */
+const createExecute =
+  (
+    workspaceCommands: WorkspaceCommands,
+    call: {
+      readonly caller: Caller;
+      readonly requestId: string;
+      readonly commandId: string;
+      readonly mayRepeat: boolean;
+    },
+  ): ExecuteCommand =>
+  (command) =>
+    workspaceCommands.execute({
+      workspaceId: call.caller.workspaceId,
+      actor: { kind: call.caller.kind, id: call.caller.keyId },
+      requestId: call.requestId,
+      commandId: call.commandId,
+      mayRepeat: call.mayRepeat,
+      ...command,
+    });
 
 const callHandler = async (
   endpoint: Endpoint,

@@ -11,8 +11,7 @@ import { type Database, LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/po
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
-import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
-import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
+import { openSnapshotTable, withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from '../audit/signing-key.ts';

@@ -6,7 +6,7 @@ import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'no
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { addMark, canCarryMark, removeMark } from '#platform/event-store/copy/first-recorded.ts';
-import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
+import type { EncodedEvent } from '#platform/event-store/append-stream.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';

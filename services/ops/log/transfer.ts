@@ -4,7 +4,7 @@ import { categoryOf } from '#contracts/events/event.ts';
 import type { LogWriter, RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
-import { type EncodedEvent, countedBytes, sizeOf } from '#platform/event-store/append/append-message.ts';
+import { type EncodedEvent, countedBytes, sizeOf } from '#platform/event-store/append-stream.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 import { checkLogFile, markedCopy, nameOf, portable, portableHash, readLogFile } from './file.ts';
 

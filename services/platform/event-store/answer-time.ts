@@ -1,4 +1,13 @@
-import { type BudgetedWork, budgetedWork, timeLeft } from '../concurrency/time-budget.ts';
+import {
+  type BudgetedWork,
+  budgetedWork,
+  timeLeft,
+  hasTime,
+  requireTime,
+  untilTimeUsedUp,
+} from '../concurrency/time-budget.ts';
+import { EventStoreBusy, EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
+import { retry, type RetryLimits } from '../concurrency/retry.ts';
 
 /**
  * All waits of a request before its append end together, so that it is refused in the time of one call, not of
@@ -48,3 +57,99 @@ export const createAnswerTime = (withinMs: number): AnswerTime => {
     isSilence: (givenMs) => givenMs >= SILENCE_PART * withinMs,
   };
 };
+
+const APPEND_TIMEOUT_MS = 10_000;
+/** The same event ids make a repeated append idempotent. */
+const CONNECTION_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 50, maxDelayMs: 3_000 };
+const REQUEST_RETRIES: RetryLimits = { attempts: 50, firstDelayMs: 50, maxDelayMs: 250 };
+
+/** After these failures in a row, requests are refused at once for a time. */
+const FAILURES_MAX = 5;
+/** Each further failure adds as much, up to the longest. */
+const REFUSED_FIRST_MS = 1_000;
+const REFUSED_MAX_MS = 5_000;
+
+export type Breaker = {
+  /** Throws `EventStoreBusy` while calls are refused. */
+  check(): void;
+  succeeded(): void;
+  /** Counts only faults of the connection. */
+  failed(error: unknown): void;
+  hasSucceededSince(ms: number): boolean;
+};
+
+export const createBreaker = (now: () => number = () => performance.now()): Breaker => {
+  let failures = 0;
+  let refusedUntilMs = Number.NEGATIVE_INFINITY;
+  let succeededAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    check: () => {
+      if (now() < refusedUntilMs) throw new EventStoreBusy(`it did not answer ${failures} times in a row`);
+    },
+    succeeded: () => {
+      failures = 0;
+      succeededAtMs = now();
+    },
+    failed: (error) => {
+      if (!isConnectionFault(error)) return;
+      // Calls that were sent together fail together and count once.
+      if (now() < refusedUntilMs) return;
+      failures += 1;
+      if (failures < FAILURES_MAX) return;
+      const forMs = Math.min(REFUSED_MAX_MS, REFUSED_FIRST_MS * (failures - FAILURES_MAX + 1));
+      refusedUntilMs = now() + forMs;
+    },
+    hasSucceededSince: (ms) => succeededAtMs >= ms,
+  };
+};
+
+/** Repeats an append after a fault of the connection, with the milliseconds left for its answer. */
+export type SendAppend = <T>(append: (withinMs: number) => Promise<T>) => Promise<T>;
+
+/** For background work, which waits long, but not past a time budget. */
+export const createPatientSend =
+  (): SendAppend =>
+  async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
+    requireTime();
+    const sending = retry(
+      CONNECTION_RETRIES,
+      (error) => isConnectionFault(error) && hasTime(),
+      () => append(timeLeft(APPEND_TIMEOUT_MS)),
+    );
+    return untilTimeUsedUp(sending);
+  };
+
+/** Uses the caller's clock: the append stream counts only time in which this process ran. */
+const inTime = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
+  sending.catch(() => undefined);
+  return withTimeout(sending, withinMs);
+};
+
+/** Repeats an append within the time of its request. An append that is sent by the end may still be recorded. */
+export const createPromptSend =
+  (answerTime: AnswerTime, breaker: Breaker): SendAppend =>
+  async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
+    const withinMs = answerTime.left();
+    const deadline = performance.now() + withinMs;
+    const leftMs = (): number => deadline - performance.now();
+    const send = async (): Promise<T> => {
+      try {
+        const answer = await retry(
+          REQUEST_RETRIES,
+          (error) => isConnectionFault(error) && leftMs() > 0 && hasTime(),
+          () => (leftMs() > 0 ? append(leftMs()) : Promise.reject(new EventStoreSilent(withinMs))),
+        );
+        breaker.succeeded();
+        answerTime.begin();
+        return answer;
+      } catch (error) {
+        if (error instanceof EventStoreSilent && !answerTime.isSilence(withinMs)) throw error;
+        if (isConnectionFault(error)) breaker.failed(error);
+        else breaker.succeeded();
+        throw error;
+      }
+    };
+    requireTime();
+    breaker.check();
+    return untilTimeUsedUp(inTime(send(), withinMs));
+  };

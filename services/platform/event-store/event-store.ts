@@ -4,28 +4,25 @@ import { currentVersion, requireReadable } from '#contracts/events/schema-regist
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { type Follower, followLog, type FollowOptions } from './catch-up-subscription.ts';
 import { appendMeter } from '../telemetry/metrics.ts';
-import { openAppendStream } from './append/append-stream.ts';
-import { type Recorded, encodeEvent, slicesOf } from './append/append-message.ts';
-import { createAnswerTime } from './answer-time.ts';
-import { createBreaker, createPatientSend, createPromptSend } from './append/append-with-retry.ts';
+import { openAppendStream, type Recorded, encodeEvent, slicesOf } from './append-stream.ts';
+import { createAnswerTime, createBreaker, createPatientSend, createPromptSend } from './answer-time.ts';
 import { EventStoreBusy, EventStoreSilent } from './errors.ts';
 import { openReads } from './reads.ts';
 import { openRenewableClient } from './renewable-client.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
 
-export type { Recorded } from './append/append-message.ts';
+export type { Recorded } from './append-stream.ts';
 
 export type Fold<State, E extends Event> = {
   readonly initial: State;
   readonly evolve: (state: State, event: E) => State;
 };
 
+/** Place of the last event; `eventId` is absent when the stream is empty or the id is not known. */
+export type Place = Recorded & { readonly eventId?: string | undefined };
+
 /** Revision -1n and position 0n when empty. */
-export type LoadedState<State> = Recorded & {
-  readonly state: State;
-  /** Absent when the stream is empty or the id is not known. */
-  readonly eventId?: string | undefined;
-};
+export type LoadedState<State> = Place & { readonly state: State };
 
 /** Another writer appended first. */
 export class StreamMoved extends Error {
@@ -54,7 +51,7 @@ export type EventStore = AsyncDisposable & {
     metadata: CommandMetadata,
     /** Id of the command, from which event ids follow by index, or the id of each event. */
     ids: string | ((event: Event) => string),
-  ): Promise<Recorded>;
+  ): Promise<Place>;
   /**
    * Throws `EventStoreSilent`, or `EventStoreBusy` when the server answered others, if a request has no time for its
    * own calls.
@@ -138,7 +135,7 @@ export const openEventStore = (
         throw error;
       }
     }
-    return { revision, position };
+    return { revision, position, eventId: encoded.at(-1)?.id };
   };
 
   const append: EventStore['append'] = (stream, expected, events, metadata, ids) =>

@@ -8,7 +8,7 @@ import {
 } from '@eventstore/db-client';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { TimeUsedUp, hasTime, hasTimeBudget, requireTime, timeLeft } from '../concurrency/time-budget.ts';
-import { type AnswerTime, createAnswerTime } from './answer-time.ts';
+import { type AnswerTime, createAnswerTime, type Breaker } from './answer-time.ts';
 import {
   EventStoreBusy,
   EventStoreSilent,
@@ -17,7 +17,6 @@ import {
   toClearError,
   withTimeout,
 } from './errors.ts';
-import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
 import { leaderReadsOf } from './node-connection.ts';
 import { openRenewableClient } from './renewable-client.ts';

@@ -6,7 +6,7 @@ import { startAccessSubscription } from '#application/access/access-subscription
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { sha256Of } from '#application/access/key-format.ts';
 import { type Caller, createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
-import { eventMetadata } from '#application/commands/event-metadata.ts';
+import { eventMetadata } from '#application/commands/command-handler.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';

@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { Event } from '#contracts/events/event.ts';
-import { createCommandHandler, type CommandHandler } from '#application/commands/command-handler.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import { CALLER_CONFLICTS, handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import {
+  createCommandHandler,
+  type CommandHandler,
+  eventMetadata,
+  serviceActor,
+  CALLER_CONFLICTS,
+  handleCommand,
+  SCAN_CONFLICTS,
+} from '#application/commands/command-handler.ts';
 import type { Decider } from '#domain/decider.ts';
 import { EventStoreSilent } from '#platform/event-store/errors.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
@@ -32,12 +38,16 @@ const createLog = () => {
         .reduce((sum, event) => fold.evolve(sum, event as never), from?.state ?? fold.initial);
       return { state, revision: BigInt(events.length - 1), position: BigInt(events.length) };
     },
-    append: async (stream, expected, appended) => {
+    append: async (stream, expected, appended, _metadata, ids) => {
       const events = eventsOf(stream);
       events.push(...log.rival.splice(0, 1));
       if (BigInt(events.length - 1) !== expected) throw new StreamMoved(stream);
       events.push(...(appended as Counted[]));
-      return { revision: BigInt(events.length - 1), position: BigInt(events.length) };
+      return {
+        revision: BigInt(events.length - 1),
+        position: BigInt(events.length),
+        eventId: `last of ${String(ids)}`,
+      };
     },
     waitFor: (work) => work,
   } satisfies Partial<EventStore> as Partial<EventStore> as EventStore;
@@ -145,14 +155,13 @@ describe('a command', () => {
   test('that was refused while it waited for those before it is not recorded when its turn comes', async () => {
     const { log: kept, eventStore } = createLog();
     const isBusy = Promise.withResolvers<void>();
-    const waits = [async <T>(turn: Promise<T>) => turn, () => Promise.reject(new EventStoreSilent(1))];
     const slow = createCommandHandler({
       ...eventStore,
       load: async (...load) => {
         await isBusy.promise;
         return eventStore.load(...load);
       },
-      waitFor: <T>(turn: Promise<T>) => (waits.shift() as (of: Promise<T>) => Promise<T>)(turn),
+      waitFor: () => Promise.reject(new EventStoreSilent(1)),
     });
     const command = { stream: STREAM, decider: counter, metadata, mayRepeat: false };
     const first = slow.execute({ ...command, decision: () => [counted(1)], commandId: randomUUID() });

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import type { Snapshot, SnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
-import { SNAPSHOT_EVENTS, withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
+import { executeCommand, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
+import {
+  type Snapshot,
+  type SnapshotTable,
+  SNAPSHOT_EVENTS,
+  withSnapshots,
+} from '#application/commands/snapshots/with-snapshots.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { recorded } from '../../dsl/projections.ts';
@@ -37,7 +40,8 @@ const openLog = (events: readonly Event[]) => {
       expect(expected).toBe(BigInt(log.events.length - 1));
       const all = [...log.events, ...appended].map(({ type, data }) => ({ stream, event: { type, data } }));
       log.events = recorded(all);
-      return { revision: BigInt(all.length - 1), position: BigInt(all.length) * 100n };
+      const eventId = log.events.at(-1)?.id;
+      return { revision: BigInt(all.length - 1), position: BigInt(all.length) * 100n, eventId };
     },
   } satisfies Partial<EventStore> as Partial<EventStore> as EventStore;
   return { log, eventStore };

@@ -11,10 +11,13 @@ import { noteStream } from '#contracts/events/workspace/note.ts';
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { signInStream } from '#contracts/events/workspace/sign-in.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
-import { createCommandHandler, executeCommand } from '#application/commands/command-handler.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
-import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
+import {
+  createCommandHandler,
+  executeCommand,
+  eventMetadata,
+  serviceActor,
+} from '#application/commands/command-handler.ts';
+import { openSnapshotTable, withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import type { Decider } from '#domain/decider.ts';
 import { alertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { apiKeys } from '#domain/workspace/api-keys.ts';

@@ -5,7 +5,7 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { derivedId } from '#contracts/values/derived-id.ts';
 import { type AdState, recordOf } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '#services/ingest/ad-library/catch-up-library.ts';
 import { createWorkingTables } from '#services/ingest/ad-library/library-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
-import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
+import { openAppendStream } from '#platform/event-store/append-stream.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 const LIMIT_MS = 30_000;

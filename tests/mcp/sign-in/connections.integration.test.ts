@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { connectionStream } from '#contracts/events/workspace/connection.ts';
-import { eventMetadata } from '#application/commands/event-metadata.ts';
+import { eventMetadata } from '#application/commands/command-handler.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { silentLog } from '#platform/logger.ts';
 import { deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';

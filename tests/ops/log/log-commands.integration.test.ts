@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
+import { openAppendStream } from '#platform/event-store/append-stream.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { namedUrl, openSource, openTarget } from '#services/ops/cli/commands/log.ts';
 import { checkLogFile } from '#services/ops/log/file.ts';

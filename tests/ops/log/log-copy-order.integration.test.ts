@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
-import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
+import { type EncodedEvent, openAppendStream } from '#platform/event-store/append-stream.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { type LogSource, copyLog, serverSource } from '#services/ops/log/transfer.ts';
 import { startFaultProxy } from '#tests/faults/fault-proxy.ts';

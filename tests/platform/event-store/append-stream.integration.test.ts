@@ -5,14 +5,14 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import {
+  type EncodedEvent,
   type AppendStream,
   IN_FLIGHT_MAX,
   IN_FLIGHT_MAX_BYTES,
   openAppendStream,
   WAITING_MAX,
-} from '#platform/event-store/append/append-stream.ts';
+} from '#platform/event-store/append-stream.ts';
 import { EventStoreBusy, EventStoreSilent } from '#platform/event-store/errors.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { acknowledge, type AppendCall, startStubServer } from './stub-server.ts';

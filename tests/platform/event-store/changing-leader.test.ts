@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
+import { openAppendStream } from '#platform/event-store/append-stream.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { createShortReads } from '#platform/event-store/short-reads.ts';
 import {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrandRegistered } from '#contracts/events/corpus/brand.ts';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import { type EventStore, openEventStore, type Recorded } from '#platform/event-store/event-store.ts';
 import { createTestDatabase, type TestDatabase } from '#tests/stack/database.ts';
 

@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { describe, expect, test } from 'vitest';
 import { followLog } from '#platform/event-store/catch-up-subscription.ts';
-import { createBreaker } from '#platform/event-store/append/append-with-retry.ts';
+import { createBreaker } from '#platform/event-store/answer-time.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openReads } from '#platform/event-store/reads.ts';
 import { openRenewableClient } from '#platform/event-store/renewable-client.ts';

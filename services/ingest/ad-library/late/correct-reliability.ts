@@ -9,7 +9,7 @@ import { historyOf } from '#domain/corpus/ad-library/replay.ts';
 import { correctScan } from '#domain/corpus/ad-library/scan.ts';
 import { adsNowOf, NO_COUNTS } from '#domain/corpus/ad-library/state.ts';
 import { derivedId } from '#domain/ids.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { loadAds, type OpenLibrary } from '../library-store.ts';

@@ -11,7 +11,7 @@ import {
   tallyAgain,
 } from '#domain/corpus/ad-library/late-scan.ts';
 import type { ScanTallies } from '#domain/corpus/ad-library/replay.ts';
-import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Deciding } from '../../attribution/known-brands.ts';

@@ -1,4 +1,4 @@
-import { countedBytes } from '../append/append-message.ts';
+import { countedBytes } from '../append-stream.ts';
 
 /**
  * A copied event keeps its first position and time in its metadata, so that audit histories and their hashes stay

@@ -2,8 +2,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServiceError } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import type { EncodedEvent, Recorded } from '../append/append-message.ts';
-import { openAppendStream } from '../append/append-stream.ts';
+import { type EncodedEvent, type Recorded, openAppendStream } from '../append-stream.ts';
 import { EventStoreSilent, toCommandError } from '../errors.ts';
 import { connectToNode } from '../node-connection.ts';
 

@@ -1,6 +1,29 @@
-import { z } from 'zod';
-import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import { Refusal, type ErrorDetail } from '#contracts/errors.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Endpoint } from './define-endpoint.ts';
+import { z } from 'zod';
+import type { Cursors } from '../dependencies/cursors.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * Throws 404 and not 403 for another workspace: no caller learns which exist. `undefined`: the endpoint has no
+ * workspace.
+ */
+export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => {
+  if (workspaceId !== undefined && workspaceId !== caller.workspaceId) {
+    throw new Refusal(
+      'not_found',
+      'Workspace not found for this key. `GET /v1/me` returns the workspace of the key.',
+    );
+  }
+};
+
+/** Throws `Refusal`. The role of the member limits the scopes of a key. */
+export const requireScope = ({ scope }: Endpoint, caller: Caller): void => {
+  if (!caller.scopes.has(scope)) {
+    throw new Refusal('scope_missing', `This endpoint requires a key with the scope ${scope}.`);
+  }
+};
 
 /** More details do not help the caller. */
 const DETAILS_MAX = 50;
@@ -105,3 +128,28 @@ export const validateEndpointInput = (
   }
   return { params: params.data, query: validQuery, body: body.value };
 };
+
+export type PageStart = {
+  readonly filters: string;
+  /** `null` for the first page. */
+  readonly after: readonly (string | number)[] | null;
+};
+
+const NOT_PAGED: PageStart = { filters: '', after: null };
+
+/** Throws `Refusal` for an altered cursor, or one of another endpoint, workspace or filter. Only `limit` may change. */
+export const openPageCursor = (
+  endpoint: Endpoint,
+  caller: Caller,
+  { params, query }: ValidInput,
+  cursors: Cursors,
+): PageStart => {
+  if (endpoint.reply.shape !== 'paged') return NOT_PAGED;
+  const { cursor, limit: _, ...others } = query;
+  const filters = JSON.stringify([endpoint.operationId, caller.workspaceId, params, others]);
+  return { filters, after: typeof cursor === 'string' ? cursors.open(cursor, filters) : null };
+};
+
+/** `null` when the reply is the last page or not paged. */
+export const signNextCursor = (filters: string, reply: Reply, cursors: Cursors): string | null =>
+  reply.next ? cursors.sign(filters, reply.next) : null;
