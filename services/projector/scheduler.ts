@@ -118,7 +118,7 @@ const runOwned = async (
       [...owned.names].map((name) => {
         const row = control.get(name);
         const isApart = row?.behind === 'apart';
-        return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, isApart];
+        return [name, row?.version, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, isApart];
       }),
       [...wanted],
       [...working].toSorted(),

@@ -103,6 +103,20 @@ export const openCountingStack = async () => {
     );
   };
 
+  /** Appends events that no projection follows. */
+  const lengthen = async (bytes: number): Promise<void> => {
+    const text = 'x'.repeat(500_000);
+    commands += 1;
+    for (let written = 0; written < bytes; written += text.length)
+      await eventStore.append(
+        `padding-${commands}-${written}`,
+        -1n,
+        [{ type: 'Padded', data: { text } }],
+        METADATA,
+        `pad ${commands} ${written}`,
+      );
+  };
+
   const running = (
     projections: readonly Projection[],
     log: Log = silentLog(),
@@ -182,6 +196,7 @@ export const openCountingStack = async () => {
     eventStore,
     counter,
     count,
+    lengthen,
     running,
     totals,
     closeGate,

@@ -142,6 +142,21 @@ test('hands a projection and its pending request over to the standby projector',
   expect((await stack.totals(name))[name]).toBe(3);
 });
 
+test('fills a new read model of a long log by a rebuild, and live once an event cannot be applied', async () => {
+  await stack.count(name, 1, 2);
+  await stack.lengthen(17 * 1024 * 1024);
+  await using projector = stack.running([
+    stack.counter(name),
+    stack.counter(`${name}b`, { fails: (by) => by === 2 }),
+  ]);
+  await projector.passed();
+  expect(await readBuild(stack.database, name)).toMatchObject({ state: 'done' });
+  expect((await stack.totals(name))[name]).toBe(3);
+  expect(await readBuild(stack.database, `${name}b`)).toMatchObject({ state: 'failed' });
+  expect((await stack.totals(`${name}b`))[name]).toBe(1);
+  expect(await stack.statusOf(`${name}b`)).toMatchObject({ state: 'live', version: 1 });
+});
+
 test('reports how the tables differ from the code', async () => {
   const projections = [stack.counter(name), stack.counter(`${name}b`, { version: 2 })];
   {

@@ -36,23 +36,33 @@ const START_BEHIND = `
   insert into projector.behind (projection, part, position, epoch, state)
   select $1, part, 0, epoch, 'catching_up' from run.progress where kind = '${PROJECTIONS.kind}' and position > 0`;
 
-export const openLiveTarget = async (database: Database, projection: Projection): Promise<Target> => {
-  const schema = schemaOf(projection.name);
-  await inTransaction(database, async (client) => {
+/**
+ * Creates the tables of a projection that has none. Version 0 leaves them empty until a rebuild replaces them, because
+ * no code has that version.
+ */
+export const createLiveTables = (
+  database: Database,
+  projection: Projection,
+  version: number,
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { name } = projection;
+    const schema = schemaOf(name);
     await lockSchemas(client);
-    if (
-      (await client.query('select from projector.read_model where name = $1', [projection.name])).rows
-        .length > 0
-    )
+    if ((await client.query('select from projector.read_model where name = $1', [name])).rows.length > 0)
       return;
     await createTables(client, projection, schema);
     await createIndexes(client, projection, schema);
     await client.query(
       `insert into projector.read_model (name, version, state) values ($1, $2, 'building')`,
-      [projection.name, projection.version],
+      [name, version],
     );
-    await client.query(START_BEHIND, [projection.name]);
+    await client.query(START_BEHIND, [name]);
   });
+
+export const openLiveTarget = async (database: Database, projection: Projection): Promise<Target> => {
+  const schema = schemaOf(projection.name);
+  await createLiveTables(database, projection, projection.version);
   return {
     projection,
     schema,

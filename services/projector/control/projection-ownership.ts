@@ -1,7 +1,7 @@
 import type { Lease } from '#platform/postgres/lease/leases.ts';
 import { FINGERPRINT_FORMAT, fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { openLiveTarget } from '../apply/checkpoints.ts';
+import { createLiveTables, openLiveTarget } from '../apply/checkpoints.ts';
 import { readParkedStreams, requestReadableRetries } from '../apply/park-stream.ts';
 import type { BehindRow, Cursor, Running } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
@@ -9,6 +9,9 @@ import { arrangePart, readRows, type StoredRow, type StoredRows, type Treatment 
 import { apartLease, buildLease, PROJECTIONS } from './lease-names.ts';
 import type { Control } from './operator-requests.ts';
 import { isOnProbation, type Probation, probationAfter } from './probation.ts';
+
+/** The tables of a new projection are filled by a rebuild if the log is longer, because a rebuild is many times faster. */
+const FIRST_FILL_LIVE_BYTES = 16n * 1024n * 1024n;
 
 export type Arrangement = {
   readonly following: readonly Running[];
@@ -34,7 +37,7 @@ export type ProjectionAssignments = {
 };
 
 export const createProjectionAssignments = (dependencies: ProjectorDependencies): ProjectionAssignments => {
-  const { database, leases, projections, log } = dependencies;
+  const { database, eventStore, leases, projections, log } = dependencies;
   const byName = new Map(projections.map((one) => [one.name, one]));
   const running = new Map<string, Running>();
   const apart = new Map<string, Lease>();
@@ -185,7 +188,14 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
       return isAny;
     },
     open: async (control) => {
+      const isNew = ({ name }: Projection): boolean => !control.has(name) && names.has(name);
+      const isLong =
+        part !== null && projections.some(isNew) && (await eventStore.head()) > FIRST_FILL_LIVE_BYTES;
       for (const projection of projections) {
+        if (isLong && isNew(projection)) {
+          await createLiveTables(database, projection, 0);
+          continue;
+        }
         const { name, version } = projection;
         const row = control.get(name);
         if (running.has(name) && row?.version !== version) running.delete(name);

@@ -80,6 +80,7 @@ export const createRebuildManager = (
     await leases.release(lease);
   };
 
+  /** A first fill that fails is left to the live path, which parks the event and goes on. */
   const fail = async (
     { name, version }: Projection,
     database: Database,
@@ -91,7 +92,9 @@ export const createRebuildManager = (
       await setRebuildState(client, name, 'failed', message);
       await client.query(
         `update projector.read_model set wanted_version = null, last_error = $3,
-           state = case when version = $2 then state else 'failed' end where name = $1`,
+           state = case version when $2 then state when 0 then 'building' else 'failed' end,
+           version = case version when 0 then $2 else version end
+         where name = $1`,
         [name, version, message],
       );
     });
