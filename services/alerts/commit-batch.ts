@@ -1,17 +1,41 @@
-import { chunk } from 'es-toolkit/array/chunk';
+import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
+import { alertPayload, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
+import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import {
-  enqueueOrHoldBack,
   type NewDelivery,
+  enqueueOrHoldBack,
   type QueuedDelivery,
 } from '#application/delivery-outbox/enqueue.ts';
+import { targetOfRule } from '#application/delivery-outbox/target.ts';
+import type { Match, FollowedEvent, Outcome } from './matching/match-events.ts';
+import { chunk } from 'es-toolkit/array/chunk';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 import { applyRuleChange, prepareRuleChange, toFinalRuleState } from './apply-rule-change.ts';
 import { saveProgress } from './checkpoint.ts';
-import { deliveriesOf } from './create-deliveries.ts';
 import type { MatchingSession } from './dependencies.ts';
-import type { FollowedEvent, Match, Outcome } from './matching/match-events.ts';
+
+/** One delivery for each channel on which the rule was sending at that log position. */
+export const createDeliveries = (
+  { rule, kind, cause, period, at }: Match,
+  matched: DeliveryContent,
+  now: Date,
+): readonly NewDelivery[] =>
+  sendingChannelsOf(rule).flatMap((channel) => {
+    const target = targetOfRule(rule, channel);
+    if (!target) return [];
+    const deliveryId = deliveryIdOf(rule.alert_id, channel, cause);
+    return {
+      deliveryId,
+      workspaceId: rule.workspace_id,
+      alertId: rule.alert_id,
+      kind,
+      target,
+      payload: alertPayload({ delivery_id: deliveryId, kind, rule, matched, period, at }),
+      queuedAt: now.toISOString(),
+    };
+  });
 
 /** `null` when tracing is off. */
 type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
@@ -39,7 +63,7 @@ const createAllDeliveries = async (
       'cadence' in match.matched ? await progress.pendingDigests.read(match.matched) : match.matched;
     // Corrections may have withdrawn all items.
     if (matched.items_total === 0) continue;
-    const created = deliveriesOf(match, matched, now);
+    const created = createDeliveries(match, matched, now);
     deliveries.push(...created);
     const traceparent = traces?.ofEvents.get(match.cause);
     if (traces === null || traceparent === undefined) continue;

@@ -1,10 +1,10 @@
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import type { MatchingSession } from './dependencies.ts';
-import { closeAllDue } from './digests/close-due-digests.ts';
+import { closeAllDue } from './digests/due-digests.ts';
 import { forgetState, loadRange, loadState, mayFire, RULES_MAX, trimState } from './matching/load-state.ts';
 import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
-import { FIRST_ID, nextRange } from './matching/rule-range.ts';
+import { FIRST_ID, nextRange } from './matching/active-rules.ts';
 
 /** `isLive` is false while the process catches up. */
 type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };

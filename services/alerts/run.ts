@@ -9,15 +9,14 @@ import { FENCED_CONNECTION, proveLease } from '#platform/postgres/lease/leases.t
 import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { createPromiseQueue } from '#platform/concurrency/queues.ts';
-import { closeDuePage, msUntilDuePage } from './digests/close-due-digests.ts';
+import { closeDuePage, msUntilDuePage } from './digests/due-digests.ts';
 import { createDigestPace } from './digests/digest-pace.ts';
 import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';
 import { advanceClock, PREFIXES } from './matching/match-events.ts';
 import { processBatch } from './process-batch.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
-import type { FoundSignals } from './signals/notify-signals.ts';
-import { openSignalChecks, type SignalChecks } from './signals/signal-checks.ts';
+import { type FoundSignals, openSignalChecks, type SignalChecks } from './signals/signal-checks.ts';
 import { continueWaitingStreams } from './waiting/continue-streams.ts';
 
 const BATCH_EVENTS = 2_000;

@@ -18,9 +18,8 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
-import { openEmailAddresses } from './email-addresses.ts';
 import { runLeaderTasks } from './leader-tasks.ts';
-import { openSenders, tracedSend } from './send.ts';
+import { openEmailAddresses, openSenders, tracedSend } from './send.ts';
 import { DeliverySettings } from './settings.ts';
 import { openWorker, sweepRegularly } from './worker.ts';
 

@@ -8,7 +8,7 @@ import { createDigestPace } from '#services/alerts/digests/digest-pace.ts';
 import type { MatchingSession } from '#services/alerts/dependencies.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { readNextCheck, type SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
-import { notifySignals } from '#services/alerts/signals/notify-signals.ts';
+import { notifySignals } from '#services/alerts/signals/signal-checks.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { appendStory, projectAll, storyWithSignals } from './project-signals.ts';
 import { type AlertsStack, openAlertsStack, scanEvents } from './stack.ts';

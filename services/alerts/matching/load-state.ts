@@ -4,7 +4,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { Progress } from '../checkpoint.ts';
-import { EVERY_RULE, type RuleRange } from './rule-range.ts';
+import { EVERY_RULE, type RuleRange } from './active-rules.ts';
 
 /** About a kilobyte each. A batch whose brands have more is halved, down to one event. As many stay in memory between batches. */
 export const RULES_MAX = 20_000;

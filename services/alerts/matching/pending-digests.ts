@@ -2,7 +2,7 @@ import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import { EVERY_RULE, type RuleRange } from './rule-range.ts';
+import { EVERY_RULE, type RuleRange } from './active-rules.ts';
 import {
   type EntryKey,
   NOTHING_STORED,

@@ -1,15 +1,142 @@
+import { periodOf } from '#domain/workspace/alert/match-events.ts';
+import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
+import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
+import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { openActiveRules } from '../matching/active-rules.ts';
+import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
+import type { MatchingSession } from '../dependencies.ts';
+import { createDeliveries } from '../commit-batch.ts';
+import {
+  removeCheck,
+  removeRules,
+  type SignalCheck,
+  postponeCheck,
+  readNextCheck,
+  type SignalSource,
+} from '../matching/pending-signal-checks.ts';
 import { pause } from '#platform/clock.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import { LeaseLost } from '#platform/postgres/lease/leases.ts';
-import type { MatchingSession } from '../dependencies.ts';
-import {
-  postponeCheck,
-  readNextCheck,
-  type SignalCheck,
-  type SignalSource,
-} from '../matching/pending-signal-checks.ts';
-import { type FoundSignals, notifySignals } from './notify-signals.ts';
+
+export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
+
+type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
+
+/** Bounds the notices of one transaction. Each has a delivery for each channel of its rule. */
+const NOTICES_MAX = 100;
+const PAIRS_MAX = 10_000;
+
+type Notified = { readonly alert_id: string; readonly signal_id: string };
+
+const keyOf = ({ alert_id, signal_id }: Notified): string => `${alert_id} ${signal_id}`;
+
+/** Answers for these rules and signals only. */
+const readNotified = async (
+  database: Database,
+  alertIds: readonly string[],
+  signalIds: readonly string[],
+): Promise<(alertId: string, signalId: string) => boolean> => {
+  const { rows } = await database.query<Notified>({
+    name: 'signals of which rules were notified',
+    text: `select alert_id, signal_id from alerting.told_signal
+           where alert_id = any($1::uuid[]) and signal_id = any($2::uuid[])`,
+    values: [alertIds, signalIds],
+  });
+  const notified = new Set(rows.map(keyOf));
+  return (alert_id, signal_id) => notified.has(keyOf({ alert_id, signal_id }));
+};
+
+/** Call it in the transaction that notifies. */
+const markNotified = async (client: Transaction, pairs: readonly Notified[]): Promise<void> => {
+  if (pairs.length === 0) return;
+  await client.query({
+    name: 'mark rules as notified',
+    text: `insert into alerting.told_signal (alert_id, signal_id) select * from unnest($1::uuid[], $2::uuid[])
+           on conflict do nothing`,
+    values: [pairs.map(({ alert_id }) => alert_id), pairs.map(({ signal_id }) => signal_id)],
+  });
+};
+
+/** `rulesDone` counts the rules of the check's row that are done with it. */
+type NoticePage = { readonly notices: readonly Notice[]; readonly rulesDone: number };
+
+/** Uses the rules as they are now. */
+const readNotices = async (
+  { database }: MatchingSession,
+  { check, signals }: FoundSignals,
+): Promise<NoticePage> => {
+  const alertIds = check.alert_ids.slice(0, Math.max(1, Math.floor(PAIRS_MAX / signals.length)));
+  const rules = openActiveRules(database);
+  await rules.load({ others: alertIds });
+  const signalIds = signals.map(({ id }) => id);
+  const isNotified = await readNotified(database, alertIds, signalIds);
+  const notices: Notice[] = [];
+  for (const [rulesDone, alertId] of alertIds.entries()) {
+    const rule = rules.get(alertId);
+    if (!isActive(rule) || rule.trigger !== 'activity') continue;
+    const fresh = signals.filter(({ id }) => !isNotified(alertId, id)).map((signal) => ({ rule, signal }));
+    const room = NOTICES_MAX - notices.length;
+    notices.push(...fresh.slice(0, room));
+    // The next call leaves out what this one notifies of.
+    if (fresh.length > room) return { notices, rulesDone };
+  }
+  return { notices, rulesDone: alertIds.length };
+};
+
+/** Instant cadence: returns deliveries with ids derived from the signal's. Otherwise adds to the pending digest. */
+const matchSignal = (
+  { progress, settings }: MatchingSession,
+  { rule, signal }: Notice,
+  brand: BrandName,
+  { at, position }: SignalCheck,
+  pendingDigests: PendingDigests,
+): readonly NewDelivery[] => {
+  const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
+  const { alert_id, cadence } = rule;
+  if (cadence === 'instant') {
+    const matched = { items: [item], items_total: 1, as_of: item.observed_at };
+    const match = { rule, kind: 'alert', cause: signal.id, period: null, at, matched } as const;
+    return createDeliveries(match, matched, settings.clock.now());
+  }
+  const period = periodOf(cadence, at);
+  const isOver = period.end <= progress.logTime;
+  // A replay already made the digest of an ended period. Otherwise the read model was late, so the item goes into the
+  // current one.
+  if (isOver && position <= progress.replayedUntil) return [];
+  const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
+  pendingDigests.add(alert_id, cadence, from, item);
+  return [];
+};
+
+/**
+ * Notifies each signal once, at most `NOTICES_MAX` in one transaction that also removes the rules from the check. Call
+ * it between batches, after the read model has passed the scan. A failed call can be repeated.
+ */
+export const notifySignals = async (session: MatchingSession, found: FoundSignals): Promise<void> => {
+  const { database, progress, settings, replayGuard } = session;
+  const { check, signals } = found;
+  if (signals.length === 0) return inTransaction(database, (client) => removeCheck(client, check));
+  const { notices, rulesDone } = await readNotices(session, found);
+  await progress.brands.load([{ type: 'SignalLook', data: { brand_id: check.brand_id } }]);
+  const brand = progress.brands.nameOf(check.brand_id);
+  const pendingDigests = openPendingDigests(database);
+  const deliveries = notices.flatMap((notice) => matchSignal(session, notice, brand, check, pendingDigests));
+  // Reads the event log. The server ends a transaction that waits for it for long.
+  const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
+  const queued = await inTransaction(database, async (client) => {
+    const pairs = notices.map(({ rule, signal }) => ({ alert_id: rule.alert_id, signal_id: signal.id }));
+    const [added] = await Promise.all([
+      enqueueOrHoldBack(client, open),
+      markNotified(client, pairs),
+      pendingDigests.save(client),
+      removeRules(client, check, rulesDone),
+    ]);
+    return added;
+  });
+  if (queued.length > 0) settings.publish(queued);
+};
 
 /** Interval of the search for due checks, and of the wait for the read model. */
 const LOOK_MS = 1_000;
