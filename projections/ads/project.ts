@@ -1,13 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+  AdRecord,
+  AdStanding,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import { utcDate } from '#contracts/values/time.ts';
-import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
-import { type Change, projection, type Row, type Statement } from '../define-projection.ts';
-import { attributionDetail, correctionDetail } from './corrections.ts';
+import { type Change, type Row, type Statement, projection } from '../define-projection.ts';
+
+/** Entries for events that correct earlier ones: never news in an ad's history. */
+
+const FIELDS = {
+  status: 'status',
+  page_id: 'page_id',
+  format: 'format',
+  countries: 'countries',
+  started_on: 'started_on',
+  stopped_on: 'stopped_on',
+  first_seen_at: 'first_seen_at',
+  seen_at: 'last_seen_at',
+  missing_since: 'missing_since',
+  inactive_since: 'inactive_since',
+  basis: 'basis',
+  novelty: 'novelty',
+} as const satisfies Partial<Record<keyof AdStanding, string>>;
+
+/** `changes` is `null` if the late scan is the first that shows the ad; other looks are withdrawn or added. */
+export const correctionDetail = ({ before, after, withdrawn, added }: AdObservationCorrected['data']) => ({
+  changes:
+    before &&
+    Object.fromEntries(
+      (Object.keys(FIELDS) as (keyof typeof FIELDS)[])
+        .filter((field) => !isDeepStrictEqual(before[field], after[field]))
+        .map((field) => [FIELDS[field], { from: before[field], to: after[field] }]),
+    ),
+  withdrawn,
+  added,
+});
+
+export const attributionDetail = ({ from_brand_id, to_brand_id }: AdAttributed['data']) => ({
+  from_brand_id,
+  to_brand_id,
+});
 
 /**
  * True for changes newer than the event that last replaced the ad: the two streams of a moved ad apply in either order.

@@ -1,16 +1,16 @@
+import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
+import { CUT_MARK, cutList, cutTextToBytes } from '#contracts/values/text.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/media/creatives.ts';
-import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { sha256OfMediaKey } from '#contracts/values/media/stored-media.ts';
+import { type Change, type Row, projection } from '../define-projection.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
-import { type Change, projection, type Row } from '../define-projection.ts';
 import { enterHashes, findNearHashes } from './pictures.ts';
-import { searchedParts } from './searched-parts.ts';
 import {
   carry,
   dateFile,
@@ -20,6 +20,52 @@ import {
   refreshFilesOfAd,
   refreshFilesOfBrand,
 } from './statements.ts';
+
+/**
+ * The parts of a reading that a word search covers. Postgres refuses a word index of more than 1,048,575 bytes, and one
+ * byte of text may need four, since hyphenated words are indexed whole and in parts.
+ */
+
+/** Maximum bytes as JSON. Transcript and corrections share one index. */
+const TRANSCRIPT_MAX_BYTES = 200_000;
+const CORRECTIONS_MAX_BYTES = 60_000;
+const SHOWN_TEXTS_MAX_BYTES = 260_000;
+
+/** Returns the items that fit; `null` when all do. */
+const partOf = <Item>(
+  items: readonly Item[] | null,
+  maxBytes: number,
+  mark: Item,
+): readonly Item[] | null => {
+  if (items === null) return null;
+  const part = cutList(items, { maxItems: Number.POSITIVE_INFINITY, maxBytes, mark });
+  return part.length === items.length && part.at(-1) !== mark ? null : part;
+};
+
+/** Each column `searched_…` holds the part that fits, or `null` when the whole fits. */
+export const searchedParts = ({
+  transcript,
+  corrections,
+  shown_texts,
+}: Pick<Partial<CreativeReading>, 'transcript' | 'corrections' | 'shown_texts'>): Row => {
+  const transcriptPart = transcript == null ? null : cutTextToBytes(transcript, TRANSCRIPT_MAX_BYTES);
+  return {
+    ...(transcript === undefined
+      ? {}
+      : { searched_transcript: transcriptPart === transcript ? null : transcriptPart }),
+    ...(corrections === undefined
+      ? {}
+      : {
+          searched_corrections: partOf(corrections, CORRECTIONS_MAX_BYTES, {
+            heard: CUT_MARK,
+            meant: CUT_MARK,
+          }),
+        }),
+    ...(shown_texts === undefined
+      ? {}
+      : { searched_shown_texts: partOf(shown_texts, SHOWN_TEXTS_MAX_BYTES, CUT_MARK) }),
+  };
+};
 
 type AdMove = {
   readonly ad_id: string;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -6,9 +7,24 @@ import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
-import { type Change, projection, type Row } from '../define-projection.ts';
-import { copyKeyOf } from './copy-fingerprint.ts';
+import { type Change, type Row, projection } from '../define-projection.ts';
 import { statements } from './statements.ts';
+
+/** Placeholder that a catalogue fills with each product's own words. */
+const MACRO = /\{\{[^{}]*\}\}/;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
+/** The key is a uuid. */
+const KEY_DIGITS = 32;
+
+/**
+ * Equal for the same words in the same order, regardless of case, punctuation, emoji and line breaks. `null` for a text
+ * without words, and for a template filled per product.
+ */
+export const copyKeyOf = (body: string | null | undefined): string | null => {
+  if (!body || MACRO.test(body)) return null;
+  const words = body.normalize('NFKC').toLowerCase().replaceAll(BETWEEN_WORDS, ' ').trim();
+  return words === '' ? null : hash('sha256', words, 'hex').slice(0, KEY_DIGITS);
+};
 
 const run = (statement: keyof typeof statements, row: Row): Change => ({ kind: 'run', statement, row });
 

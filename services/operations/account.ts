@@ -1,5 +1,5 @@
 import { PLANS, SCOPES } from '#contracts/values/access.ts';
-import { Me } from '#contracts/resources/workspace/me.ts';
+import { Me } from '#contracts/resources/workspace/api-key.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';

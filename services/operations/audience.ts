@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AUDIENCE_SEGMENTS, isAudienceSegment } from '#contracts/values/audience-segments.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { AudienceBrand } from '#contracts/resources/corpus/audience.ts';
+import { AudienceBrand } from '#contracts/resources/corpus/ranking.ts';
 import { listBrandsOfSegment } from '#projections/queries/brands.ts';
 import { pageByVisits } from './rankings.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';

@@ -80,6 +80,13 @@ export const createId = (prefix: 'ws' | 'mem' | 'key' | 'col'): string =>
 
 export const now = (): string => new Date().toISOString();
 
+const asOperator = ({ actor }: Pick<OperatorDependencies, 'actor'>) => ({
+  actor,
+  requestId: randomUUID(),
+  commandId: randomUUID(),
+  mayRepeat: false,
+});
+
 export const runOnWorkspace = (
   dependencies: OperatorDependencies,
   workspaceId: string,
@@ -90,10 +97,7 @@ export const runOnWorkspace = (
     stream: workspaceStream(workspaceId),
     decider: workspace,
     decision,
-    actor: dependencies.actor,
-    requestId: randomUUID(),
-    commandId: randomUUID(),
-    mayRepeat: false,
+    ...asOperator(dependencies),
     shownIn: ['workspaces'],
   });
 
@@ -107,10 +111,7 @@ const runOnApiKeys = (
     stream: apiKeysStream(workspaceId),
     decider: apiKeys,
     decision,
-    actor: dependencies.actor,
-    requestId: randomUUID(),
-    commandId: randomUUID(),
-    mayRepeat: false,
+    ...asOperator(dependencies),
     shownIn: ['api-keys'],
   });
 
@@ -254,10 +255,7 @@ const execute = (
     stream: connectionStream(workspace_id, connection_id),
     decider: connection,
     decision,
-    actor,
-    requestId: randomUUID(),
-    commandId: randomUUID(),
-    mayRepeat: false,
+    ...asOperator({ actor }),
     shownIn: [],
   });
 

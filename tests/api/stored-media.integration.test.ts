@@ -10,7 +10,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import type { ByteRange } from '#platform/object-store/object-store.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
-import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import { FILES_IN_FLIGHT_MAX } from '#services/api/server/file-routes.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';

@@ -7,7 +7,7 @@ import { createCollectorTables } from '#application/collectors/collector-keys.ts
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';

@@ -9,7 +9,7 @@ import { connectionIdOf, GRANTABLE_SCOPES } from '#domain/workspace/connection.t
 import { systemClock } from '#platform/clock.ts';
 import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
-import { TOOLS } from '#services/mcp/tools/index.ts';
+import { TOOLS } from '#services/mcp/tools/register-tools.ts';
 import { openApiStack, VAULT_KEY } from '../operations/fixtures/stack.ts';
 import { runs } from '../property-seed.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';

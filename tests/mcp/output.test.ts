@@ -12,7 +12,7 @@ import {
 } from '#services/mcp/output/result.ts';
 import { separate } from '#services/mcp/output/observed.ts';
 import type { Tool } from '#services/mcp/tools/define-tool.ts';
-import { TOOLS } from '#services/mcp/tools/index.ts';
+import { TOOLS } from '#services/mcp/tools/register-tools.ts';
 
 const OPTIONS = { maxLength: 20, baseUrl: 'https://api.test' };
 

@@ -1,7 +1,7 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
 import { registerPrompts } from '#services/mcp/prompts.ts';
-import { TOOLS } from '#services/mcp/tools/index.ts';
+import { TOOLS } from '#services/mcp/tools/register-tools.ts';
 
 type Arguments = Readonly<Record<string, string>>;
 type Prompt = (args: Arguments) => GetPromptResult;

@@ -14,7 +14,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
-import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { type ArchiveOptions, runArchive } from '#services/media/archive.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { categoryIdOf } from '#domain/ids.ts';
-import { copyKeyOf } from '#projections/social-pages/copy-fingerprint.ts';
-import { socialPages } from '#projections/social-pages/project.ts';
+import { copyKeyOf, socialPages } from '#projections/social-pages/project.ts';
 import { listReusedCopy, listSocialPages, readLeakage } from '#projections/social-pages/read.ts';
 import {
   listHubs,

@@ -9,9 +9,8 @@ import { type ReportEvent, reportStream } from '#contracts/events/workspace/repo
 import { type Report, REPORT_COLUMNS } from '#contracts/resources/workspace/report.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { openFolderStore, openObjectStore } from '#platform/object-store/open-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
-import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { exportReports, type ReportExports } from '#services/worker/reports/report-worker.ts';
 import { type CorpusBrand, registered, seedBrand } from '../operations/fixtures/corpus.ts';

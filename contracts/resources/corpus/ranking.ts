@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CalendarDate, Count } from '#contracts/values/primitives.ts';
 import { BrandSummary } from './brand.ts';
+import { Demographics } from './traffic.ts';
 
 export const Riser = z
   .strictObject({
@@ -26,3 +27,13 @@ export const NewAdvertiser = z
     active_ads: Count,
   })
   .meta({ id: 'NewAdvertiser' });
+
+export const AudienceBrand = z
+  .strictObject({
+    rank: z.int().min(1),
+    brand: BrandSummary,
+    monthly_visits: z.number().min(0).meta({ description: 'Estimated visits in a month.' }),
+    estimated_for: CalendarDate.meta({ description: 'The day, or the first of the month, of the visits.' }),
+    demographics: Demographics,
+  })
+  .meta({ id: 'AudienceBrand' });

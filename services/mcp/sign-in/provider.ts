@@ -63,7 +63,6 @@ export type ProviderDependencies = {
   readonly keys: SignInKeys;
   /** `null` when client documents are off. */
   readonly fetchForClient: FetchForClient | null;
-  readonly hasRegistration: boolean;
   readonly connectionDays: number;
   readonly errorPage: (fault: { readonly error: string; readonly description: string }) => string;
   readonly log: Log;
@@ -142,7 +141,7 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       registration: {
-        enabled: dependencies.hasRegistration,
+        enabled: true,
         idFactory: newRegisteredId,
         issueRegistrationAccessToken: false,
       },

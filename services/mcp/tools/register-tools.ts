@@ -2,9 +2,41 @@ import type { McpServer, ScopeChallenge, StandardSchemaWithJSON } from '@modelco
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
-import { type McpCall, type McpDependencies, callTool } from '../calls.ts';
 import type { Tool } from './define-tool.ts';
-import { TOOLS } from './index.ts';
+import { exploreMarket, findBrands, getBrand, rankBrands } from './brands.ts';
+import { fetchTool } from './fetch.ts';
+import { listPages, search, searchAds, searchCreatives } from './search.ts';
+import {
+  getWorkspace,
+  listBriefs,
+  listChanges,
+  requestReport,
+  saveItem,
+  trackBrand,
+  untrackBrand,
+  writeNote,
+} from './workspace.ts';
+import { type McpCall, type McpDependencies, callTool } from '../calls.ts';
+
+export const TOOLS: readonly Tool[] = [
+  search,
+  fetchTool,
+  findBrands,
+  getBrand,
+  searchAds,
+  searchCreatives,
+  listPages,
+  rankBrands,
+  exploreMarket,
+  listChanges,
+  listBriefs,
+  getWorkspace,
+  trackBrand,
+  untrackBrand,
+  saveItem,
+  writeNote,
+  requestReport,
+];
 
 type JsonSchema = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLANS } from '#contracts/values/access.ts';
 import { callTool } from '#services/mcp/calls.ts';
-import { TOOLS } from '#services/mcp/tools/index.ts';
+import { TOOLS } from '#services/mcp/tools/register-tools.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { HOSTILE, INJECTION, recordHostileBrand } from './hostile-events.ts';
 import { openToolStack, textOf, type ToolStack } from './tool-stack.ts';

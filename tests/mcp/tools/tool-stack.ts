@@ -4,7 +4,7 @@ import { sha256Of } from '#application/access/key-format.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { type McpDependencies, callTool } from '#services/mcp/calls.ts';
 import { CARD_FIELDS_MAX, RESULT_MAX_BYTES } from '#services/mcp/output/result.ts';
-import { TOOLS } from '#services/mcp/tools/index.ts';
+import { TOOLS } from '#services/mcp/tools/register-tools.ts';
 import { on, type Reply } from '../../dsl/api.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { withThumbnails } from '../mcp-stack.ts';

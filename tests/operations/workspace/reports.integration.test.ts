@@ -10,7 +10,7 @@ import type { Report } from '#contracts/resources/workspace/report.ts';
 import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
 import { finishReport, report, startReport } from '#domain/workspace/report.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
-import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
