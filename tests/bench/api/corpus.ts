@@ -101,9 +101,11 @@ export async function fillRadar(pool: Database, rows: number): Promise<void> {
        ) i`,
       [BRANDS_OF_RADAR, rows, 'Words of an ad that says what is sold. '.repeat(5).trim()],
     );
+    // The brands were scanned just now, so their items are in the window of the page.
+    await client.query('insert into applied_scan select distinct brand_id, now() from item');
     await client.query('alter table item add primary key (id)');
     await createIndexes(client, radar, 'radar');
   });
   await pool.query('vacuum analyze radar.item');
-  await pool.query('analyze radar.brand');
+  await pool.query('analyze radar.brand; analyze radar.applied_scan');
 }

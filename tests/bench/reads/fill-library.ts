@@ -109,7 +109,7 @@ const fillRadar: Fill = {
         (bench.id('started', a.n), 'ad_started', a.listed_on + bench.u(a.n, 61) * interval '1 day'),
         (bench.id('stopped', a.n), 'ad_stopped', a.listed_on + (0.2 + bench.u(a.n, 62)) * interval '40 days')
       ) i(id, type, at)
-      where a.age < 180 and i.at < now() and (i.type = 'ad_started' or a.ended)`,
+      where a.age < 180 and i.at <= a.scanned_at and (i.type = 'ad_started' or a.ended)`,
   ],
 };
 
@@ -129,7 +129,7 @@ const fillSignals: Fill = {
           ('ads_started', a.listed_on + bench.u(a.n, 61) * interval '1 day'),
           ('ads_stopped', a.listed_on + (0.2 + bench.u(a.n, 62)) * interval '40 days')
         ) i(kind, at)
-        where a.age < 365 and i.at < now() and (i.kind = 'ads_started' or a.ended)
+        where a.age < 365 and i.at <= a.scanned_at and (i.kind = 'ads_started' or a.ended)
       ) i group by brand_id, kind, date`,
     `insert into signal (id, brand_id, date, kind, observed_at, figures, about)
       select bench.id('activity' || k || ' ', n), brand_id, at::date, bench.one_of(${ACTIVITY}, bench.u(n * 100 + k, 64)), at,
