@@ -175,9 +175,6 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'AdsStillInactive':
       case 'AdsReworded':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

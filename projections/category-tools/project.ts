@@ -105,9 +105,6 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
             row: { brand_id, scanned_at: event.data.observed_at, position: event.position, resets: false },
           },
         ];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

@@ -168,9 +168,6 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'ScanRecorded':
     case 'ScanCorrected':
       return [appliedScan(event)];
-    default:
-      event satisfies never;
-      return [];
   }
 };
 
@@ -306,9 +303,6 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
       case 'ScanCorrected':
       case 'ScanRecorded':
         return projectAd(event);
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

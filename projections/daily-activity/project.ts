@@ -59,9 +59,6 @@ export const dailyActivity = projection<AdLibraryEvent>({
         const { brand_id, observed_at, ad } = event.data;
         return [move(brand_id, observed_at, ''), ...movesOf(ad.placings?.slice(0, -1))];
       }
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

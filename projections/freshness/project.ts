@@ -160,9 +160,6 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       case 'AdObservationCorrected':
       case 'AdAttributed':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

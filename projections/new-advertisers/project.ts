@@ -96,9 +96,6 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsStillInactive':
       case 'AdsReworded':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

@@ -257,9 +257,6 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
       case 'ScanCorrected':
       case 'ScanRecorded':
         return [appliedScan(event)];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

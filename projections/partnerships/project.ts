@@ -154,9 +154,6 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       case 'PageLinkObserved':
       case 'PageProfileObserved':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

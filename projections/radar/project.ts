@@ -187,9 +187,6 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsReworded':
       case 'AdAttributed':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

@@ -139,9 +139,6 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsStillInactive':
       case 'AdsReworded':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });

@@ -61,9 +61,6 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
     case 'ProductsSeen':
     case 'ProductsDelisted':
       return [];
-    default:
-      event satisfies never;
-      return [];
   }
 };
 

@@ -64,9 +64,6 @@ export const velocity = projection<AdLibraryEvent>({
       case 'AdObservationCorrected':
       case 'AdAttributed':
         return [];
-      default:
-        event satisfies never;
-        return [];
     }
   },
 });
