@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { BEFORE_NEWEST, type RowPage, cutPage } from '../sql/pages.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -52,15 +53,15 @@ export const findReport = async (
 
 const CLAIMABLE = `
   select workspace_id, report_id from reports.report
-  where status in ('queued', 'running') and claimable_at <= $1
+  where status in ('queued', 'running') and claimable_at <= coalesce($1, ${isoTimeSql('now()')})
   order by claimable_at, report_id limit $2`;
 
 export type ClaimableReport = { readonly workspace_id: string; readonly report_id: string };
 
-/** Longest waiting first at `now` (ISO timestamp). The log decides the claim itself. */
+/** Longest waiting first at `now` (ISO timestamp; `null`: the time of Postgres). The log decides the claim itself. */
 export const listClaimableReports = (
   db: ReadDatabase,
-  now: string,
+  now: string | null,
   limit: number,
 ): Promise<readonly ClaimableReport[]> => db.query({ sql: CLAIMABLE, values: [now, limit] });
 

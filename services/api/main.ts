@@ -8,7 +8,6 @@ import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
-import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -65,7 +64,6 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await Promise.all([db, accessDb, ...(standby ? [standby] : [])].map((one) => one.connect()));
   await createAccessTables(pool);
   const group = await countingGroup(controlPool, 'callers');
-  resources.use(await openProcessRow(controlPool, 'api'));
   const { MEMBER_VAULT_KEY: vaultKeys } = settings;
   const memberVault = vaultKeys ? await openMemberVault(pool, ...vaultKeys) : null;
   const secretVault = vaultKeys ? await openSecretVault(pool, ...vaultKeys) : null;

@@ -10,8 +10,10 @@ import { type Database, inTransaction, withProof } from '#platform/postgres/pool
 import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 const ROLE = 'delivery';
-/** Journal entries that are not yet events are polled. Many at once would hold up alerts under way. */
-const RECORD_EVERY_MS = 200;
+/** Pause after journal entries were published. Many at once would hold up alerts under way. */
+const RECORD_AGAIN_MS = 200;
+/** Interval of the search for journal entries while there are none. */
+const RECORD_EVERY_MS = 2_000;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 const FORGET_EVERY_MS = 60_000;
@@ -85,10 +87,11 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
   const { pool, eventStore, secrets, clock, log, publish } = dependencies;
   return Promise.all([
     repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, async () => {
-      const { isMore, refused } = await publishNextEvents(pool, eventStore);
+      const { entries, isMore, refused } = await publishNextEvents(pool, eventStore);
       for (const { entry, reason } of refused)
         log.error({ delivery_id: entry.delivery_id, type: entry.type, reason }, 'delivery event set aside');
-      return isMore;
+      if (entries > 0 && !isMore) await pause(RECORD_AGAIN_MS, signal);
+      return entries > 0;
     }),
     repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
       publish(await suspendFailingEndpoints(dependencies));

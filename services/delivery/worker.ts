@@ -33,7 +33,7 @@ const PLACES_GATHER_MS = 10;
 /** Further endpoints are left to the next sweep. */
 const ENDPOINTS_WAITING_MAX = 10_000;
 /** Sweeps find retries, expired leases and what notices missed. */
-const SWEEP_EVERY_MS = 1_000;
+const SWEEP_EVERY_MS = 2_000;
 /** Unfinished sends are repeated after their lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
 

@@ -4,7 +4,6 @@ import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
@@ -27,7 +26,6 @@ await runProcess('intake', IntakeSettings, async ({ settings, resources, log, si
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'intake', settings)),
   );
   const group = await countingGroup(database, 'collectors');
-  resources.use(await openProcessRow(database, 'intake'));
   const objectStore = await openObjectStore(settings);
   const app = buildIntake({
     database,

@@ -15,7 +15,6 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
@@ -71,7 +70,6 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
   const group = await countingGroup(pool, 'callers');
-  resources.use(await openProcessRow(pool, 'mcp'));
   const { MEMBER_VAULT_KEY: vaultKeys } = settings;
   const alertChannels = resources.use(
     openAlertChannels(

@@ -74,7 +74,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     signal,
     run: async () => {
       await createProjectorTables(database);
-      await using leases = await openLeases(databaseUrl, 'projector');
+      await using leases = await openLeases(databaseUrl);
       const building = openClosablePool(databaseUrl, BUILDING_CLIENTS, {
         ...ASYNC_COMMIT,
         statement_timeout: LONG_STATEMENT_TIMEOUT_MS,

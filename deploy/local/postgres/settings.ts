@@ -12,6 +12,9 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
   max_wal_size: '2GB',
+  // After each checkpoint the first change of a page writes the whole page to the log.
+  checkpoint_timeout: '15min',
+  wal_compression: 'on',
   // Without replicas, rows loaded in the transaction that created their table need no write-ahead log. Rebuilds load
   // shadow tables so.
   wal_level: 'minimal',

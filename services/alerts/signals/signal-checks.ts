@@ -138,7 +138,9 @@ export const notifySignals = async (session: MatchingSession, found: FoundSignal
   if (queued.length > 0) settings.publish(queued);
 };
 
-/** Interval of the search for due checks, and of the wait for the read model. */
+/** Interval of the search for due checks. New ones end the wait. */
+const SEARCH_MS = 5_000;
+/** Pause after a wait for the read model that was too short. */
 const LOOK_MS = 1_000;
 /** The wait for a retry doubles with each failure, up to the longest. */
 const RETRY_FIRST_MS = 1_000;
@@ -185,7 +187,7 @@ export const openSignalChecks = (session: MatchingSession, source: SignalSource)
         let check: SignalCheck | null = null;
         try {
           check = await readNextCheck(database);
-          if (check === null) await added.next({ timeoutMs: LOOK_MS, signal: ending });
+          if (check === null) await added.next({ timeoutMs: SEARCH_MS, signal: ending });
           else if (await source.shown(check.position))
             return { check, signals: await source.list(check.brand_id, check.date) };
           else await pause(LOOK_MS, ending);

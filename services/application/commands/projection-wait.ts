@@ -22,8 +22,10 @@ export const havePassed = (known: Positions, readModels: readonly string[], posi
   readModels.every((name) => (known.get(name) ?? -1n) >= position);
 
 export const READ_POSITION_WAIT_MS = 2_000;
-/** Checkpoints are polled only while the LISTEN connection is down. */
+/** While the LISTEN connection is down. */
 const POLL_MS = 100;
+/** While it is up: it may be cut off and not know it. */
+const POLL_LISTENING_MS = 500;
 const UNDEFINED_TABLE = '42P01';
 const INVALID_SCHEMA = '3F000';
 
@@ -35,16 +37,17 @@ export type ProjectionWait = AsyncDisposable & {
 type Waiting = {
   readonly projections: readonly string[];
   readonly position: bigint;
+  readonly sinceMs: number;
   readonly passed: () => void;
 };
 
-/** LISTENs to the projector's notices. Reads the checkpoints once at each connect, and polls them while it is down. */
+/** LISTENs to the projector's notices. Reads the checkpoints at each connect, and while a wait is long. */
 export const openProjectionWait = (url: string, pool: Database, log: Log): ProjectionWait => {
   const waiting = new Set<Waiting>();
   let known = new Map<string, bigint>();
   let listening = false;
 
-  const hasPassed = ({ projections, position }: Omit<Waiting, 'passed'>): boolean =>
+  const hasPassed = ({ projections, position }: Pick<Waiting, 'projections' | 'position'>): boolean =>
     havePassed(known, projections, position);
   const look = (): void => {
     for (const one of waiting) if (hasPassed(one)) one.passed();
@@ -86,8 +89,15 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
   });
 
   let reading: Promise<void> | undefined;
+  let lookedAtMs = 0;
   const poll = (): void => {
-    if (listening || waiting.size === 0 || reading) return;
+    if (waiting.size === 0 || reading) return;
+    const nowMs = performance.now();
+    const isOverdue = [...waiting].some(
+      ({ sinceMs }) => nowMs - Math.max(sinceMs, lookedAtMs) >= POLL_LISTENING_MS,
+    );
+    if (listening && !isOverdue) return;
+    lookedAtMs = nowMs;
     reading = outsideTimeBudget(readCheckpoints)
       .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
       .finally(() => {
@@ -108,7 +118,12 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
           waiting.delete(one);
           resolve(passed);
         };
-        const one: Waiting = { projections, position, passed: () => settle(true) };
+        const one: Waiting = {
+          projections,
+          position,
+          sinceMs: performance.now(),
+          passed: () => settle(true),
+        };
         const timer = setTimeout(() => settle(false), timeLeft(timeoutMs));
         waiting.add(one);
         poll();

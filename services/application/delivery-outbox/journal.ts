@@ -79,6 +79,9 @@ const NEXT_ENTRIES = `
   from fitting join ${TABLES.replace('delivery.journal j', 'delivery.journal j using (seq)')}
   order by j.seq`;
 
+const HAS_NEXT = `
+  select from delivery.journal where seq > coalesce((select seq from delivery.recorded), 0) limit 1`;
+
 /**
  * All entries up to this one are visible. Needs its own transaction, to end the lock at once. Throws when it is not
  * granted.
@@ -300,6 +303,8 @@ export type Published = {
  * transaction of the cursor proves the leader's lease; two processes at once are harmless.
  */
 export const publishNextEvents = async (pool: Database, eventStore: EventStore): Promise<Published> => {
+  // Mostly there is nothing, and then one look is enough.
+  if ((await pool.query(HAS_NEXT)).rowCount === 0) return { entries: 0, refused: [], isMore: false };
   const last = await inTransaction(pool, lastCommittedEntry);
   const { rows: entries } = await pool.query<Entry & { is_more: boolean }>(NEXT_ENTRIES, [last]);
   const end = entries.at(-1)?.seq;

@@ -7,7 +7,7 @@ import { SERVER_OPTIONS } from './server-options.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
 /** Probes the server, because a connection that only listens does not notice that it is cut off. */
-const PROBE_MS = 5_000;
+const PROBE_MS = 15_000;
 const ANSWER_MS = 5_000;
 
 type Listener = {

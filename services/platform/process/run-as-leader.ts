@@ -51,7 +51,7 @@ export const runAsLeader = (options: {
     log,
     signal,
     run: async () => {
-      await using leases = await openLeases(databaseUrl, kind);
+      await using leases = await openLeases(databaseUrl);
       while (!signal.aborted) {
         const lease = await leases.acquire({ kind, part: WHOLE });
         if (lease === null) {

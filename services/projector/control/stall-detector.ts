@@ -1,5 +1,5 @@
 import type { Log } from '#platform/logger.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
 export const SAMPLE_EVERY_MS = 10_000;
 const SAMPLE_TTL_MINUTES = 60;
@@ -39,12 +39,13 @@ export const sampleProjections = async (
   log: Log,
   stalledAfterMs = STALLED_AFTER_MS,
 ): Promise<void> => {
-  await database.query(INSERT_SAMPLES);
-  await database.query(DELETE_OLD_SAMPLES);
-  const { rows } = await database.query<{ name: string; position: string; standing_since: Date | null }>(
-    UPDATE_STALLS,
-    [stalledAfterMs / 1_000],
-  );
+  const { rows } = await inTransaction(database, async (client) => {
+    await client.query(INSERT_SAMPLES);
+    await client.query(DELETE_OLD_SAMPLES);
+    return client.query<{ name: string; position: string; standing_since: Date | null }>(UPDATE_STALLS, [
+      stalledAfterMs / 1_000,
+    ]);
+  });
   for (const { name, position, standing_since } of rows) {
     if (standing_since) {
       log.error({ projection: name, position, since: standing_since }, 'projection stalled');

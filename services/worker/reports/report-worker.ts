@@ -18,7 +18,7 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
 import { exportRadar } from './radar-csv.ts';
 
-const POLL_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 2_000;
 const REPORTS_PER_POLL_MAX = 20;
 const EXTENSIONS_PER_LEASE = 3;
 
@@ -142,7 +142,8 @@ export const exportReports = async (dependencies: ReportExports): Promise<void> 
   const { db, log, signal } = dependencies;
   while (!signal.aborted) {
     try {
-      const waiting = await listClaimableReports(db, await leaseNow(dependencies), REPORTS_PER_POLL_MAX);
+      const now = dependencies.leaseClock?.now().toISOString() ?? null;
+      const waiting = await listClaimableReports(db, now, REPORTS_PER_POLL_MAX);
       for (const found of waiting) {
         if (signal.aborted) return;
         const claimed = await claim(dependencies, found);

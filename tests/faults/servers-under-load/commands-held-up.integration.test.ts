@@ -25,12 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const secondsOfRow = async (): Promise<number> => {
-  const { rows } = await stack.pool.query<{ seconds: number }>(
-    `select extract(epoch from max(seen_at))::float8 as seconds from run.process where role = 'api'`,
-  );
-  return rows[0]?.seconds ?? 0;
-};
 const waitingForLock = async (): Promise<number> => {
   const { rows } = await stack.pool.query<{ count: number }>(
     `select count(*)::int as count from pg_locks
@@ -39,7 +33,7 @@ const waitingForLock = async (): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-test('a key is revoked and refused, and the process counts as alive, while all connections for commands wait for a lock', {
+test('a key is revoked and refused while all connections for commands wait for a lock', {
   timeout: 4 * PATIENCE_MS,
 }, async () => {
   const { key } = caller;
@@ -78,7 +72,6 @@ test('a key is revoked and refused, and the process counts as alive, while all c
     // From now on a connection that becomes free goes to a write that has waited for it.
     await expect.poll(() => refusedCount, { timeout: PATIENCE_MS }).toBeGreaterThan(WRITES_PER_SECOND);
     await expect.poll(waitingForLock, { timeout: PATIENCE_MS }).toBe(COMMAND_CLIENTS);
-    const lockedSeconds = await secondsOfRow();
     const revoked = await fetch(`${ofWorkspace}/api-keys/${lost.key_id}`, {
       method: 'DELETE',
       headers,
@@ -87,7 +80,6 @@ test('a key is revoked and refused, and the process counts as alive, while all c
     expect(revoked.status).toBe(200);
     expect(((await revoked.json()) as { data: { removed: boolean } }).data.removed).toBe(true);
     expect(await statusOfLost()).toBe(401);
-    await expect.poll(secondsOfRow, { timeout: PATIENCE_MS }).toBeGreaterThan(lockedSeconds + 4);
   } finally {
     ending.abort();
     await locking.query('rollback');

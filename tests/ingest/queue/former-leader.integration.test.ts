@@ -40,7 +40,7 @@ const openLeadingStack = async (
   const stack = resources.use(await openIntakeStack(reach));
   const database = openPool(stack.databaseUrl, 2);
   resources.defer(() => database.end());
-  const leases = resources.use(await openLeases(stack.databaseUrl, 'test'));
+  const leases = resources.use(await openLeases(stack.databaseUrl));
   const lease = await leases.acquire({ kind: 'ingest', part: 'all' });
   if (lease === null) throw new Error('another process leads');
   stack.intake.leadWith(lease);

@@ -63,7 +63,7 @@ describe('Postgres', () => {
     await using db = openReadDatabase(verifying(files.ca));
     expect(await db.query({ sql: IS_ENCRYPTED, values: [] })).toEqual([{ ssl: true }]);
     expect(await db.slow({ sql: IS_ENCRYPTED, values: [] })).toEqual([{ ssl: true }]);
-    await using leases = await openLeases(verifying(files.ca), 'test');
+    await using leases = await openLeases(verifying(files.ca));
     expect(await leases.acquire({ kind: 'tls', part: 'all' })).not.toBeNull();
   });
 

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { type Database, type Transaction, inTransaction, openPool } from '../pool.ts';
 import { pause } from '../../clock.ts';
 import { installSchema } from '../schema-installer.ts';
-import { openProcessRow } from './process-row.ts';
 
 /** `part` is `all` while the work is not divided. */
 export type LeaseName = { readonly kind: string; readonly part: string };
@@ -40,7 +41,7 @@ export const proveLease = async (
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 export const LEASE_MS = 10_000;
-const RENEW_MS = 3_000;
+const RENEW_MS = 4_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** An open transaction of the former owner holds a takeover up; it is then tried again. */
 const TAKEOVER_WAIT_MS = 3_000;
@@ -119,8 +120,10 @@ const take = async (
   return epoch;
 };
 
-/** `role`: name of the process's work, for operators. */
-export const openLeases = async (databaseUrl: string, role: string): Promise<Leases> => {
+/** Names a process uniquely, also after a restart. */
+const createProcessId = (): string => `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`;
+
+export const openLeases = async (databaseUrl: string): Promise<Leases> => {
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, CLIENTS, {
     application_name: 'leases',
@@ -129,8 +132,7 @@ export const openLeases = async (databaseUrl: string, role: string): Promise<Lea
   });
   resources.defer(() => database.end());
   await createRunTables(database);
-  const row = resources.use(await openProcessRow(database, role));
-  const owner = row.id;
+  const owner = createProcessId();
   const held = new Map<string, Held>();
   const ending = new AbortController();
 

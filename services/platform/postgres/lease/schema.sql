@@ -1,17 +1,5 @@
--- Tables of the running processes, and of the leases on their work.
+-- Tables of the leases on work, and of how far it has come.
 create schema if not exists run;
-
--- Live processes. A row is renewed every 2 seconds; after 10 seconds without it the process counts as dead.
-create table if not exists run.process (
-  id text primary key,
-  role text not null,
-  release text not null,
-  seen_at timestamptz not null default now(),
-  -- Event types that its release reads, by category, with the highest schema version.
-  reads jsonb not null default '{}',
-  -- Processes that serve callers divide the requests of a minute among those that had started before it.
-  started_at timestamptz not null default now()
-);
 
 -- Name of this installation on servers that several share, such as NATS.
 create table if not exists run.installation (

@@ -19,7 +19,7 @@ let owners: readonly Leases[];
 beforeAll(async () => {
   own = await createTestDatabase();
   database = openPool(own.url, 8);
-  owners = await Promise.all(Array.from({ length: OWNERS }, () => openLeases(own.url, 'test')));
+  owners = await Promise.all(Array.from({ length: OWNERS }, () => openLeases(own.url)));
   await database.query('create table applied (batch int not null)');
   await database.query(`insert into run.progress (kind, part, position, epoch) values ('work', 'all', 0, 0)`);
 });
