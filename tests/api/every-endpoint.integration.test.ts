@@ -4,7 +4,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { SCOPES } from '#contracts/values/access.ts';
 import { createKeyText } from '#application/access/key-format.ts';
-import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { PAGE_ID } from '#operations/pages.ts';
 import { AD_ID, BRAND_ID, OPERATOR_ID } from '#operations/endpoint/examples.ts';
@@ -78,6 +78,7 @@ const openBroken = async (): Promise<FastifyInstance> => {
   });
 };
 
+const NOBODY = '00000000-0000-4000-8000-000000000000';
 const ALPHA_LINK = 'https://shop.example.com/0';
 
 /** Ids of the corpus, of objects that a test created, or else of the examples. */
@@ -297,3 +298,23 @@ describe.each(ofWorkspaces.map((endpoint) => [endpoint.operationId, endpoint] as
     });
   },
 );
+
+/** Ids in their form that no object has, by the parameter of the path that names one. */
+const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
+  brandId: [NOBODY, 'nobody-com'],
+  toolSlug: [NOBODY, 'unheard-of'],
+  categoryId: [NOBODY],
+  operatorId: [NOBODY],
+  adId: ['77777777777'],
+};
+const ofObjects = ENDPOINTS.filter(({ method }) => method === 'GET').flatMap((endpoint) =>
+  Object.entries(UNKNOWN).flatMap(([name, ids]) =>
+    errorsOf(endpoint).includes('not_found') && endpoint.path.includes(`{${name}}`)
+      ? ids.map((id) => [endpoint.operationId, name, id, endpoint] as const)
+      : [],
+  ),
+);
+test.each(ofObjects)('%s replies 404 for an unknown %s, %s', async (_operation, name, id, endpoint) => {
+  const reply = await send(app, endpoint, { key }, key.workspaceId, { [name]: id });
+  expect([reply.status, reply.error.type]).toEqual([404, 'not_found']);
+});

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
@@ -44,12 +43,6 @@ describe('listBrandAds 400', () => {
     expect(
       (await on(app).get(`/v1/brands/${beta.id}/ads?limit=1&cursor=${meta.cursor}`, { key })).status,
     ).toBe(400);
-  });
-});
-
-describe('listBrandAds 404', () => {
-  test('rejects an unknown brand', async () => {
-    expect((await on(app).get(`/v1/brands/${brandIdOf('nowhere.example')}/ads`, { key })).status).toBe(404);
   });
 });
 
@@ -103,11 +96,5 @@ describe('getAd 200', () => {
 describe('getAd 400', () => {
   test.each(['abc', '12', '0123456789', '1'.repeat(21)])('rejects the id %s', async (id) => {
     expect((await on(app).get(`/v1/ads/${id}`, { key })).status).toBe(400);
-  });
-});
-
-describe('getAd 404', () => {
-  test('rejects an unknown ad id', async () => {
-    expect((await on(app).get('/v1/ads/77777777777', { key })).status).toBe(404);
   });
 });

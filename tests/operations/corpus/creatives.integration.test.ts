@@ -139,12 +139,6 @@ describe('listAdCreatives 400', () => {
   });
 });
 
-describe('listAdCreatives 404', () => {
-  test('rejects an unknown ad', async () => {
-    expect((await on(app).get('/v1/ads/77777777777/creatives', { key })).status).toBe(404);
-  });
-});
-
 type Thumbs = { brand_id: string; thumbs: { creative_key: string; image_url: string }[] }[];
 
 describe('listBrandThumbs 200', () => {
@@ -228,11 +222,5 @@ describe('getBrandCreativeLibrary 200', () => {
 describe('getBrandCreativeLibrary 400', () => {
   test.each(['sample=0', 'sample=101', 'sample=all'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/brands/${alpha.id}/creative-library?${query}`, { key })).status).toBe(400);
-  });
-});
-
-describe('getBrandCreativeLibrary 404', () => {
-  test('rejects an unknown brand', async () => {
-    expect((await on(app).get('/v1/brands/nobody-com/creative-library', { key })).status).toBe(404);
   });
 });

@@ -162,16 +162,3 @@ describe('getBrandSplitTests 200', () => {
     expect(never).toMatchObject({ status: 'not_collected', scanned_at: null, tools: null, tests: null });
   });
 });
-
-describe('getBrandSplitTests 400', () => {
-  test('rejects an unknown parameter', async () => {
-    expect((await on(app).get('/v1/brands/alpha-com/split-tests?limit=1', { key })).status).toBe(400);
-  });
-});
-
-describe('getBrandSplitTests 404', () => {
-  test('rejects an unknown brand', async () => {
-    const path = `/v1/brands/${brandIdOf('nowhere.example')}/split-tests`;
-    expect((await on(app).get(path, { key })).status).toBe(404);
-  });
-});

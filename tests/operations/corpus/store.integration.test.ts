@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import { shopEvents, shopProduct, shopScan } from '#tests/dsl/site-events.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
@@ -130,12 +129,5 @@ describe('getBrandStore 200', () => {
 describe('getBrandStore 400', () => {
   test.each(['limit=0', 'limit=1001', 'after=boot', 'page=2'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/brands/alpha-com/store?${query}`, { key })).status).toBe(400);
-  });
-});
-
-describe('getBrandStore 404', () => {
-  test('rejects an unknown brand', async () => {
-    const path = `/v1/brands/${brandIdOf('nowhere.example')}/store`;
-    expect((await on(app).get(path, { key })).status).toBe(404);
   });
 });

@@ -238,13 +238,6 @@ describe('listApiKeys 400', () => {
   });
 });
 
-describe('listApiKeys 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(pathOf(stranger), { key })).status).toBe(404);
-  });
-});
-
 describe('rotateApiKey 201', () => {
   test('accepts the replacement and rejects the old key in every process from the next request on', async () => {
     const key = await stack.key();

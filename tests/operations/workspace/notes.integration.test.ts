@@ -76,13 +76,6 @@ describe('listNotes 400', () => {
   });
 });
 
-describe('listNotes 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(notesOf(other), { key })).status).toBe(404);
-  });
-});
-
 describe('writeNote 201', () => {
   test('creates a note, replaces its text under the same id, and appends nothing for equal text', async () => {
     const key = await stack.key();
@@ -215,14 +208,6 @@ describe('deleteNote 403', () => {
     const id = await idOf(key, AD);
     expect((await remove(other, id)).error.type).toBe('forbidden');
     expect(await everyPage(app, key, notesOf(key))).toHaveLength(1);
-  });
-});
-
-describe('deleteNote 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    const reply = await on(app).delete(`${notesOf(other)}/${randomUUID()}`, { key, body: {} });
-    expect(reply.status).toBe(404);
   });
 });
 

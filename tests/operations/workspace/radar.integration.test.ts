@@ -65,10 +65,3 @@ describe('listRadar 400', () => {
     },
   );
 });
-
-describe('listRadar 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const other = await stack.key();
-    expect((await on(app).get(`/v1/workspaces/${other.workspaceId}/radar`, { key })).status).toBe(404);
-  });
-});

@@ -61,13 +61,6 @@ describe('listSavedItems 400', () => {
   });
 });
 
-describe('listSavedItems 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(savedOf(other), { key })).status).toBe(404);
-  });
-});
-
 describe('saveItem 201', () => {
   test('saves an item once per workspace, and returns the existing item on repetition without an event', async () => {
     const key = await stack.key();
@@ -150,14 +143,6 @@ describe('unsaveItem 400', () => {
       { path: 'all' },
     ]);
     expect(await eventsOf(key)).toEqual(['ItemSaved']);
-  });
-});
-
-describe('unsaveItem 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    const reply = await on(app).delete(`${savedOf(other)}/ad/${AD.item_key}`, { key, body: {} });
-    expect(reply.status).toBe(404);
   });
 });
 

@@ -186,11 +186,3 @@ describe('listSignals 400', () => {
     expect((await on(app).get(`${path}?days=29&limit=5&cursor=${cursor}`, { key })).status).toBe(400);
   });
 });
-
-describe('listSignals 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const other = await stack.key();
-    const url = `/v1/workspaces/${other.workspaceId}/radar/signals`;
-    expect((await on(app).get(url, { key })).status).toBe(404);
-  });
-});

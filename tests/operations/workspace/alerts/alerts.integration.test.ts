@@ -61,13 +61,6 @@ describe('listAlerts 400', () => {
   });
 });
 
-describe('listAlerts 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(alertsOf(other), { key })).status).toBe(404);
-  });
-});
-
 describe('createAlert 201', () => {
   test('creates a rule on tracked brands with defaults', async () => {
     const key = await tracking();

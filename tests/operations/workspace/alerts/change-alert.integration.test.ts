@@ -197,14 +197,6 @@ describe('deleteAlert 400', () => {
   });
 });
 
-describe('deleteAlert 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    const reply = await on(app).delete(`${alertsOf(other)}/${randomUUID()}`, { key, body: {} });
-    expect(reply.status).toBe(404);
-  });
-});
-
 describe('deleteAlert 409', () => {
   test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await tracking();

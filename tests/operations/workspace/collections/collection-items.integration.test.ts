@@ -130,14 +130,6 @@ describe('removeCollectionItem 400', () => {
   });
 });
 
-describe('removeCollectionItem 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    const url = `${collectionsOf(other)}/${randomUUID()}/items/ad/${AD.item_key}`;
-    expect((await on(stack.app).delete(url, { key, body: {} })).status).toBe(404);
-  });
-});
-
 describe('removeCollectionItem 409', () => {
   test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();

@@ -80,13 +80,6 @@ describe('listCollections 400', () => {
   });
 });
 
-describe('listCollections 404', () => {
-  test('rejects a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(stack.app).get(collectionsOf(other), { key })).status).toBe(404);
-  });
-});
-
 describe('createCollection 201', () => {
   test('creates a collection in a folder with a first item, equal to the next list', async () => {
     const key = await stack.key();
