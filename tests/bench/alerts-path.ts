@@ -17,6 +17,7 @@ const LAUNCHES_PER_SECOND = 100;
 const BRANDS = scaled(100);
 const WARM_UP_SECONDS = scaled(3);
 const MEASURED_SECONDS = scaled(10);
+const IDLE_SECONDS = scaled(10);
 const LATE_LIMIT_MS = 30_000;
 const WORKSPACE = 'ws_bench';
 
@@ -37,10 +38,13 @@ export const run = async (context: BenchContext<'alerts-path'>): Promise<void> =
   const alerts = start('alerts', { API_BASE_URL: 'https://api.test' });
   const delivery = start('delivery', { MEMBER_VAULT_KEY: VAULT_KEY, EGRESS_ALLOW_LOOPBACK: 'true' });
   const projector = start('projector');
+  // Has nothing to do here, and takes part in the idle figure alone.
+  const ingest = start('ingest');
   await Promise.all([
     alerts.says('caught up'),
     projector.says('caught up'),
     delivery.says('leader acquired'),
+    ingest.says('ingest consumer started'),
   ]);
   const processes = {
     'event store': servers.eventStore.pid,
@@ -53,10 +57,12 @@ export const run = async (context: BenchContext<'alerts-path'>): Promise<void> =
   await launch(eventStore, brands, WARM_UP_SECONDS, 0);
   const warm = WARM_UP_SECONDS * LAUNCHES_PER_SECOND;
   await received(latencies, warm);
+  const before = await readActivity(pool);
   const cpuSince = await watchCpu(processes);
   await launch(eventStore, brands, MEASURED_SECONDS, warm);
   await received(latencies, warm + MEASURED_SECONDS * LAUNCHES_PER_SECOND);
   const used = await cpuSince();
+  const after = await readActivity(pool);
   const measured = latencies.slice(warm);
   context.print(
     `alerts-path: ${measured.length} launches at ${LAUNCHES_PER_SECOND} a second, event recorded to webhook received`,
@@ -67,7 +73,28 @@ export const run = async (context: BenchContext<'alerts-path'>): Promise<void> =
   context.record('CPU of an event, all processes', sumCpu(used) / measured.length);
   for (const [name, ms] of Object.entries(used))
     context.record(`CPU of an event, ${name}`, ms / measured.length);
+  context.record('transactions of an event', (after.transactions - before.transactions) / measured.length);
+  context.record('write-ahead log of an event', (after.bytes - before.bytes) / measured.length);
+  // The last deliveries are recorded meanwhile.
+  await pause(1_000 * IDLE_SECONDS);
+  const idleSince = await readActivity(pool);
+  await pause(1_000 * IDLE_SECONDS);
+  const idle = await readActivity(pool);
+  context.record('idle, in a second', (idle.transactions - idleSince.transactions) / IDLE_SECONDS);
 };
+
+/** Counts over the whole server. Sessions report their transactions about a second late, or when they become idle. */
+async function readActivity(
+  pool: Database,
+): Promise<{ readonly transactions: number; readonly bytes: number }> {
+  const { rows } = await pool.query<{ transactions: number; bytes: number }>(
+    `select sum(xact_commit + xact_rollback)::float8 as transactions,
+       pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes from pg_stat_database`,
+  );
+  const [activity] = rows;
+  if (!activity) throw new Error('Postgres reported no activity.');
+  return activity;
+}
 
 async function printSteps(context: BenchContext<'alerts-path'>, pool: Database): Promise<void> {
   const { rows } = await pool.query<{ step: string; p50: number; p99: number }>(

@@ -1,6 +1,17 @@
 /** `npm run bench` fails for a figure that a bench did not measure. */
 
-export type Unit = '/s' | 's' | 'ms' | 'µs' | 'MiB' | 'lines' | 'files' | 'settings' | 'requests' | 'bytes';
+export type Unit =
+  | '/s'
+  | 's'
+  | 'ms'
+  | 'µs'
+  | 'MiB'
+  | 'lines'
+  | 'files'
+  | 'settings'
+  | 'requests'
+  | 'bytes'
+  | 'transactions';
 
 /** `of`: measured value, or its ratio to the ceiling. */
 export type Target = { readonly of: 'measured' | 'ratio'; readonly min?: number; readonly max?: number };
@@ -122,6 +133,9 @@ export const FIGURES = {
     'event to webhook, p99': { unit: 'ms', target: max(60) },
     'CPU of an event, all processes': { unit: 'ms', target: max(6) },
     'CPU of an event, *': { unit: 'ms' },
+    'transactions of an event': { unit: 'transactions' },
+    'write-ahead log of an event': { unit: 'bytes' },
+    'idle, in a second': { unit: 'transactions', target: max(5) },
   },
   console: {
     'first rows of 10,000 parked events': { unit: 's', ceiling: 'static page', target: max(1) },
