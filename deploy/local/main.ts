@@ -9,7 +9,7 @@ import {
   isKeyValid,
   openDemoCollector,
 } from './demo/workspace.ts';
-import { type DemoState, readDemoState } from './demo/demo-state.ts';
+import { readDemoState } from './demo/demo-state.ts';
 import { startPictures } from './demo/pictures/start-pictures.ts';
 import { buildWorld, type CorpusSize } from './demo/world/world.ts';
 import { trackBrandsSince } from './demo/track-brands.ts';
@@ -76,19 +76,20 @@ const start = async (
 
   let tracked: readonly string[] = [];
   let firstDayMs = Date.now();
-  let demoState: DemoState | null = null;
-  if (wantsDemo) {
-    const pulseSeconds = settings.DEMO_PULSE_SECONDS;
-    demoState = await loadDemo(
-      servers,
-      requested,
-      pulseSeconds,
-      mediaOrigin !== null,
-      folders.demoFile,
-      progress,
-      signal,
-    );
-    const living = livingWorldOf(demoState, pulseSeconds);
+  const loading = wantsDemo
+    ? loadDemo(
+        servers,
+        requested,
+        settings.DEMO_PULSE_SECONDS,
+        mediaOrigin !== null,
+        folders.demoFile,
+        progress,
+        signal,
+      )
+    : null;
+  const [demoState] = await Promise.all([loading, services.untilReady()]);
+  if (demoState !== null) {
+    const living = livingWorldOf(demoState, settings.DEMO_PULSE_SECONDS);
     tracked = living.tracked.map(({ domain }) => domain);
     firstDayMs = living.firstDayMs;
   }
@@ -104,7 +105,6 @@ const start = async (
       signal,
     );
   const workspace = await openWorkspace(apiUrl, folders, environment, track, progress, signal);
-  await services.startAfterDemo();
   signal.throwIfAborted();
   const stack: LocalStack = {
     api_url: apiUrl,
@@ -119,23 +119,13 @@ const start = async (
     member_id: workspace.member_id,
   };
   await writeJsonFile(folders.localFile, stack);
-  const receiverUrl =
-    tracked.length === 0
-      ? null
-      : await openReceiver(apiUrl, workspace, tracked, settings, folders, resources);
-  // A link works once, so each start prints a new one.
-  const invitation = await inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace);
-  signal.throwIfAborted();
-  const mail =
-    settings.SMTP_URL === undefined ? `written as .eml files to ${folders.mail}` : 'sent by SMTP_URL';
-  const collector =
-    settings.COLLECT_CONTACT === undefined
-      ? 'off: set COLLECT_CONTACT to a URL or e-mail address of yours, and it reads the shops of tracked brands'
-      : `reads the shops of tracked brands in the internet, as ${settings.COLLECT_CONTACT}`;
-  const demo =
+  const [receiverUrl, invitation, demo] = await Promise.all([
+    tracked.length === 0 ? null : openReceiver(apiUrl, workspace, tracked, settings, folders, resources),
+    // A link works once, so each start prints a new one.
+    inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace),
     demoState === null
       ? []
-      : await startPulse(
+      : startPulse(
           servers,
           demoState,
           settings.DEMO_PULSE_SECONDS,
@@ -144,7 +134,16 @@ const start = async (
           resources,
           progress,
           signal,
-        );
+        ),
+  ]);
+  await services.startAfterDemo();
+  signal.throwIfAborted();
+  const mail =
+    settings.SMTP_URL === undefined ? `written as .eml files to ${folders.mail}` : 'sent by SMTP_URL';
+  const collector =
+    settings.COLLECT_CONTACT === undefined
+      ? 'off: set COLLECT_CONTACT to a URL or e-mail address of yours, and it reads the shops of tracked brands'
+      : `reads the shops of tracked brands in the internet, as ${settings.COLLECT_CONTACT}`;
   const pictures =
     mediaOrigin === null ? [] : ['Pictures and films of ads are copied now; they load within minutes.'];
   return summaryOf(

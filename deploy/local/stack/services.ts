@@ -18,6 +18,8 @@ export type RunningServices = {
   /** Without `/mcp`. */
   readonly mcpUrl: string;
   readonly intakeUrl: string;
+  /** Resolves when the API answers. */
+  untilReady(): Promise<void>;
   /**
    * Starts worker and media archive once the demo is tracked: the worker then writes nightly lists and briefs, and
    * copying would slow the load down.
@@ -25,7 +27,7 @@ export type RunningServices = {
   startAfterDemo(): Promise<void>;
 };
 
-/** Excludes the worker and the media archive; waits until the API is ready. */
+/** Starts the processes that load the demo first, the others when the API answers. */
 export const startServices = async (
   settings: LocalSettings,
   servers: Servers,
@@ -147,26 +149,36 @@ export const startServices = async (
         ];
   const running: Service[] = [];
   resources.defer(async () => {
+    await ready.catch(() => undefined);
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
   });
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  const beforeDemo = [api, ingest, plain('projector'), ops, mcp, delivery, alerts, intake, ...collector];
-  for (const definition of beforeDemo) {
-    await start(definition);
-  }
-  await waitUntilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
-    answersOk(`${apiUrl}/v1/openapi.json`),
-  );
-  progress.step(
-    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}, MCP on ${mcpPort}${portNote(settings.MCP_PORT, mcpPort)}, intake on ${intakePort}${portNote(settings.INTAKE_PORT, intakePort)}`,
-  );
+  const first = [ingest, plain('projector'), api];
+  const others = [intake, ops, mcp, delivery, alerts, ...collector];
+  for (const definition of first) await start(definition);
+  const startOthers = async (): Promise<void> => {
+    await waitUntilReady('The API', API_READY_MS, running.at(-1) ?? null, signal, () =>
+      answersOk(`${apiUrl}/v1/openapi.json`),
+    );
+    for (const definition of others) {
+      signal.throwIfAborted();
+      await start(definition);
+    }
+    progress.step(
+      `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}, MCP on ${mcpPort}${portNote(settings.MCP_PORT, mcpPort)}, intake on ${intakePort}${portNote(settings.INTAKE_PORT, intakePort)}`,
+    );
+  };
+  const ready = startOthers();
+  // Reported where it is awaited.
+  ready.catch(() => undefined);
   return {
     apiUrl,
     opsUrl: `http://127.0.0.1:${opsPort}`,
     mcpUrl,
     intakeUrl: `http://127.0.0.1:${intakePort}`,
+    untilReady: () => ready,
     startAfterDemo: async () => {
       for (const definition of [worker, ...media]) await start(definition);
     },

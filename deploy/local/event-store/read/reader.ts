@@ -5,8 +5,8 @@ import type { ReadOptions } from '../wire/read-codec.ts';
 import { firstVisibleRevision } from '../storage/stream-metadata.ts';
 import type { StreamStates } from '../storage/stream-states.ts';
 
-/** Small pages let the database and the network work at the same time. */
-const MAX_PAGE_EVENTS = 200;
+/** A page of ordinary events stays small enough that the next one is fetched while it is sent. */
+const MAX_PAGE_EVENTS = 500;
 /** Most reads are of short streams, and events may be large. */
 const FIRST_PAGE_EVENTS = 64;
 const LARGE_PAGE_BYTES = 1024 * 1024;
