@@ -15,17 +15,19 @@ export type Target = {
   readonly saveCheckpoint: (client: Transaction, position: bigint, events: number) => Promise<void>;
 };
 
-/** Throws `PoisonEvent` for one event that fails, `UnwritableChanges` for changes that cannot be grouped. */
-export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
-  const changes = events.map((event) => {
+const changesOf = function* (projection: Projection, events: readonly RecordedEvent[]) {
+  for (const event of events) {
     try {
-      return { stream: event.stream, changes: projection.project(requireReadable(event)) };
+      yield { stream: event.stream, changes: projection.project(requireReadable(event)) };
     } catch (error) {
       throw new PoisonEvent(event, error);
     }
-  });
-  return encoding(() => groupChanges(projection, changes));
+  }
 };
+
+/** Throws `PoisonEvent` for one event that fails, `UnwritableChanges` for changes that cannot be grouped. */
+export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] =>
+  encoding(() => groupChanges(projection, changesOf(projection, events)));
 
 const write = async (
   database: Database,

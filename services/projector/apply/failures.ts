@@ -32,7 +32,7 @@ export const encoding = <T>(work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw new UnwritableChanges(error);
+    throw error instanceof PoisonEvent ? error : new UnwritableChanges(error);
   }
 };
 

@@ -99,7 +99,7 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
  */
 export const groupChanges = (
   projection: Pick<Projection, 'statements'>,
-  events: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
+  events: Iterable<{ readonly stream: string; readonly changes: readonly Change[] }>,
 ): Group[] => {
   const building: Building[] = [];
   const order = createChangeOrder(projection);

@@ -9,6 +9,8 @@ import type { Catalog } from '../read-model-schema.ts';
 
 /** Below this many rows an insert from arrays is faster than COPY. */
 const COPY_FROM_ROWS = 200;
+/** From this many rows on, a temporary table that COPY fills is cheaper to read than arrays of texts. */
+const STAGE_FROM_ROWS = 1_000;
 const COPY_BUFFER_CHARACTERS = 256 * 1024;
 
 const formatArray = (values: readonly (string | number | null)[]): string =>
@@ -35,7 +37,9 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 const matching = (key: readonly string[]): string =>
   key.map((column) => `t."${column}" = i."${column}"`).join(' and ');
 
-const inputRows = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
+type Columns = readonly (readonly [name: string, type: string])[];
+
+const inputRows = (columns: Columns, rows: readonly Row[]) => ({
   sql: `(select ${columns.map(([name, type], index) => `u.c${index}::${type} as "${name}"`).join()} from unnest(${columns
     .map((_, index) => `$${index + 1}::text[]`)
     .join()}) as u(${columns.map((_, index) => `c${index}`).join()}))`,
@@ -60,19 +64,19 @@ const copyLine = (row: Row, columns: readonly string[], types: readonly string[]
 
 const copyRows = async (
   client: Transaction,
-  catalog: Catalog,
   table: string,
-  columns: readonly string[],
+  columns: Columns,
   rows: readonly Row[],
-) => {
-  const types = encoding(() => columns.map((column) => typeOf(catalog, table, column)));
-  const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
+): Promise<void> => {
+  const names = columns.map(([name]) => name);
+  const types = columns.map(([, type]) => type);
+  const stream = client.query(copyFrom(`copy "${table}" (${quoted(names)}) from stdin`));
   const done = finished(stream);
   // The failure is thrown at `await done`; this handler prevents an unhandled rejection.
   done.catch(() => undefined);
   let buffer = '';
   for (const row of rows) {
-    buffer += encoding(() => copyLine(row, columns, types));
+    buffer += encoding(() => copyLine(row, names, types));
     if (buffer.length >= COPY_BUFFER_CHARACTERS) {
       if (!stream.write(buffer)) await Promise.race([once(stream, 'drain'), done]);
       buffer = '';
@@ -80,6 +84,18 @@ const copyRows = async (
   }
   stream.end(buffer);
   await done;
+};
+
+let staged = 0;
+
+/** The table is dropped with the transaction. */
+const stageRows = async (client: Transaction, columns: Columns, rows: readonly Row[]): Promise<string> => {
+  staged += 1;
+  const table = `staged_${staged}`;
+  const definitions = columns.map(([name, type]) => `"${name}" ${type}`).join();
+  await client.query(`create temporary table ${table} (${definitions}) on commit drop`);
+  await copyRows(client, table, columns, rows);
+  return `(select * from pg_temp.${table})`;
 };
 
 /** COPY streams its rows, so it cannot be part of a pipeline. */
@@ -93,27 +109,40 @@ export const statementOf = (
   projection: Pick<Projection, 'statements'>,
   catalog: Catalog,
   group: Group,
-): Statement => encoding(() => encodeGroup(projection, catalog, group));
+): Statement =>
+  encoding(() => {
+    const columns = columnsOf(projection, catalog, group);
+    const { sql, values } = inputRows(columns, group.rows);
+    return { text: textOf(projection, group, columns, sql), values };
+  });
 
-const encodeGroup = (
-  projection: Pick<Projection, 'statements'>,
+const columnsOf = (
+  { statements }: Pick<Projection, 'statements'>,
   catalog: Catalog,
   group: Group,
-): Statement => {
-  if (group.kind === 'run') {
-    const statement = projection.statements[group.statement];
-    if (!statement) throw new Error(`statement ${group.statement} not found in the projection`);
-    const input = inputRows(Object.entries(statement.columns), group.rows);
-    return { text: statement.sql.replaceAll(':input', () => input.sql), values: input.values };
+): Columns => {
+  if (group.kind !== 'run') {
+    return Object.keys(group.rows[0] ?? {}).map((name) => [name, typeOf(catalog, group.table, name)]);
   }
-  const { table } = group;
-  const columns = Object.keys(group.rows[0] ?? {});
-  const input = inputRows(
-    columns.map((column) => [column, typeOf(catalog, table, column)] as const),
-    group.rows,
-  );
-  return { text: groupSql(group, columns, input.sql), values: input.values };
+  const statement = statements[group.statement];
+  if (!statement) throw new Error(`statement ${group.statement} not found in the projection`);
+  return Object.entries(statement.columns);
 };
+
+/** `input` is SQL that gives the rows of the group. */
+const textOf = (
+  { statements }: Pick<Projection, 'statements'>,
+  group: Group,
+  columns: Columns,
+  input: string,
+): string =>
+  group.kind === 'run'
+    ? (statements[group.statement]?.sql ?? '').replaceAll(':input', () => input)
+    : groupSql(
+        group,
+        columns.map(([name]) => name),
+        input,
+      );
 
 const groupSql = (
   group: Exclude<Group, { readonly kind: 'run' }>,
@@ -156,12 +185,16 @@ export const writeGroup = async (
   catalog: Catalog,
   group: Group,
 ): Promise<void> => {
-  const first = group.rows[0];
-  if (!first) return;
+  if (group.rows.length === 0) return;
   if (group.kind === 'insert' && isCopyGroup(group)) {
-    await copyRows(client, catalog, group.table, Object.keys(first), group.rows);
-    return;
+    const columns = encoding(() => columnsOf(projection, catalog, group));
+    await copyRows(client, group.table, columns, group.rows);
+  } else if (group.rows.length >= STAGE_FROM_ROWS) {
+    const columns = encoding(() => columnsOf(projection, catalog, group));
+    const input = await stageRows(client, columns, group.rows);
+    await client.query(textOf(projection, group, columns, input));
+  } else {
+    const { text, values } = statementOf(projection, catalog, group);
+    await client.query(text, values as unknown[]);
   }
-  const { text, values } = statementOf(projection, catalog, group);
-  await client.query(text, values as unknown[]);
 };

@@ -10,7 +10,7 @@ export type ExcludedEvents = {
 const createExcludedEvents = (rows: readonly { stream: string; position: string }[]): ExcludedEvents => {
   const keys = new Set(rows.map(({ stream, position }) => `${position} ${stream}`));
   return {
-    includes: ({ stream, position }) => keys.has(`${position} ${stream}`),
+    includes: ({ stream, position }) => keys.size > 0 && keys.has(`${position} ${stream}`),
     isSame: (other) => keys.symmetricDifference(other.keys).size === 0,
     keys,
   };

@@ -5,7 +5,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** A range of the log ends with the event that reaches one of these limits. The next range is read meanwhile. */
 const RANGE_EVENTS = 20_000;
-const RANGE_BYTES = 24 * 1024 * 1024;
+const RANGE_BYTES = 16 * 1024 * 1024;
 const BUFFERED_ITEMS = 10_000;
 /** Builds that are requested together open their tables one after another. A pass begins this long after the last. */
 const GATHER_MS = 500;
