@@ -28,7 +28,7 @@ const RETENTION_INTERVAL_MS = HOUR_MS;
 
 export type ArchiveAccessOptions = Pick<
   ArchiveRunner,
-  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'callsPerHour' | 'wait'
+  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'reached' | 'callsPerHour' | 'wait'
 > & { readonly databaseUrl: string };
 
 export type CollectorOptions = {

@@ -64,6 +64,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
             ...ADS_ARCHIVE,
             appSecret: ADS_ARCHIVE_APP_SECRET ?? null,
             countries: settings.ADS_ARCHIVE_COUNTRIES,
+            reached: settings.ADS_ARCHIVE_REACHED,
             callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
             wait: pause,
           },

@@ -61,6 +61,12 @@ export const CollectorSettings = z.object({
     .pipe(z.array(Country).min(1))
     .default([...ARCHIVE_COUNTRIES])
     .describe('Countries that the library API is asked for, separated by commas. The list may only grow.'),
+  ADS_ARCHIVE_REACHED: z
+    .stringbool()
+    .default(false)
+    .describe(
+      '`true` also asks the library API which countries each ad reached. Answers are about three times as large.',
+    ),
   ...archivePaceSettings,
   COLLECT_CONTACT: CollectContact.describe(
     'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',

@@ -146,6 +146,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     members: signIn.accounts,
     keys: deriveKeys(...settings.MCP_SECRET),
     fetchForClient: hasDocuments ? createFetchForClient(egress) : null,
+    hasRegistration: settings.MCP_DYNAMIC_REGISTRATION === 'on',
     connectionDays: CONNECTION_DAYS,
     errorPage: requestFaultPage,
     log,

@@ -71,6 +71,10 @@ export const McpSettings = z.object({
     Changing(z.string().min(MCP_SECRET_MIN_LENGTH)),
     'Signs the cookies of sign-ins; the same in every process of the MCP server, 32 characters at least. Two with a comma between while it changes: the first signs, both are accepted.',
   ),
+  MCP_DYNAMIC_REGISTRATION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('`off`: apps cannot register by themselves.'),
   TRUSTED_PROXIES,
   API_BASE_URL: BaseUrl.default('http://127.0.0.1:8080').describe(
     'Where members reach the API: links to records, media and report files begin with it.',

@@ -144,6 +144,7 @@ export const withAddContext = async <T>(
         userAgent,
         token,
         appSecret: await readAppSecret(vault, stored, settings.ADS_ARCHIVE_APP_SECRET ?? null),
+        reached: settings.ADS_ARCHIVE_REACHED,
       }),
       clock,
       callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,

@@ -21,6 +21,7 @@ export type ArchiveRunner = {
   readonly version: string;
   readonly appSecret: string | null;
   readonly countries: readonly string[];
+  readonly reached: boolean;
   readonly callsPerHour: number;
   readonly userAgent: string;
   readonly clock: Clock;

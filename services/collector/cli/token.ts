@@ -118,6 +118,7 @@ const tryToken = async ({ route }: Access, token: string, appSecret: string | nu
     userAgent: USER_AGENT,
     token,
     appSecret,
+    reached: false,
   });
   const request = { pass: 'active', pageIds: [TRIED_PAGE], countries: ['DE'], since: null } as const;
   const { answer } = await client.call({ ...request, limit: 1, after: null }, new AbortController().signal);

@@ -63,6 +63,7 @@ export type ProviderDependencies = {
   readonly keys: SignInKeys;
   /** `null` when client documents are off. */
   readonly fetchForClient: FetchForClient | null;
+  readonly hasRegistration: boolean;
   readonly connectionDays: number;
   readonly errorPage: (fault: { readonly error: string; readonly description: string }) => string;
   readonly log: Log;
@@ -141,7 +142,7 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       registration: {
-        enabled: true,
+        enabled: dependencies.hasRegistration,
         idFactory: newRegisteredId,
         issueRegistrationAccessToken: false,
       },

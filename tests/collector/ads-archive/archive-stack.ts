@@ -82,6 +82,7 @@ export const openArchiveStack = async (): Promise<ArchiveStack> => {
     userAgent: 'ad-intelligence/0.1.0 (+https://operator.example)',
     token: TOKEN,
     appSecret: APP_SECRET,
+    reached: false,
   });
   const account = createPacedAccount({
     client,

@@ -34,7 +34,7 @@ let stack: CollectorStack;
 let world: ArchiveWorld;
 let access: Pick<
   ArchiveRunner,
-  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'callsPerHour' | 'wait'
+  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'reached' | 'callsPerHour' | 'wait'
 >;
 beforeAll(async () => {
   stack = resources.use(await openCollectorStack());
@@ -48,6 +48,7 @@ beforeAll(async () => {
     version: 'v24.0',
     appSecret: null,
     countries: ['DE', 'FR'],
+    reached: false,
     callsPerHour: 150,
     wait: async (ms) => {
       stack.nowMs += ms;
@@ -294,6 +295,19 @@ describe('due brands', () => {
     expect(await scansOf('renewed.example')).toMatchObject([{ complete: false, ads: { length: 600 } }]);
     // The first answer is not asked for again: the new token goes on at its cursor.
     expect(world.calls).toHaveLength(5);
+  });
+
+  test('show the countries that each ad reached, and no number of people, where that is asked for', async () => {
+    await link('reached.example', '10000001');
+    world.ads.push(...worldAds('10000001', 3, 0));
+    await wish('reached.example');
+    await using _ = start({ reached: true });
+    expect((await stack.attempt('reached.example')).outcome).toBe('complete');
+    const shown = (await stack.observations()).filter(
+      (one) => one.type === 'ad_library.scan' && one.brand_domain === 'reached.example',
+    );
+    expect(shown).toMatchObject([{ ads: Array.from({ length: 3 }, () => ({ countries: ['DE', 'FR'] })) }]);
+    expect(JSON.stringify(shown)).not.toMatch(/4711471|male|reach_/);
   });
 
   test('are shared by the accounts of two apps, and read by one when the other is refused', async () => {

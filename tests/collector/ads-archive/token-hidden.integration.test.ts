@@ -121,6 +121,7 @@ test('a collector shows its token in no log, table or observation, after any ans
       version: 'v24.0',
       appSecret: APP_SECRET,
       countries: ['DE', 'FR'],
+      reached: false,
       callsPerHour: 150,
       wait: async (ms) => {
         stack.nowMs += ms;

@@ -130,6 +130,7 @@ test(
         version: 'v24.0',
         appSecret: null,
         countries: ['DE'],
+        reached: false,
         callsPerHour: 150,
         userAgent: 'ad-intelligence/0.1.0 (+https://operator.example)',
         clock,

@@ -176,6 +176,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
               version: 'v24.0',
               appSecret: null,
               countries: ARCHIVE_COUNTRIES,
+              reached: false,
               callsPerHour: CALLS_PER_HOUR,
               wait: (ms: number) => Promise.resolve(clock.advance(ms)),
             },
