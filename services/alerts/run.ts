@@ -23,10 +23,8 @@ const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
 const ROLE = 'alerts';
-/** Digest periods end also while the log is quiet. */
+/** Digest periods end, and held-back alerts go out, also while the log is quiet. */
 const QUIET_MS = 1_000;
-/** Interval of the search for held-back alerts that may go out. */
-const HELD_BACK_EVERY_MS = 2_000;
 
 /** Messages of one call; new events do not wait for more. */
 const MESSAGES_MAX = 20;
@@ -111,7 +109,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
       }
       if (!isLive) continue;
       await closeDuePage(session);
-      if (performance.now() < heldBackAtMs + HELD_BACK_EVERY_MS) continue;
+      if (performance.now() < heldBackAtMs + QUIET_MS) continue;
       await sendHeldBack(session);
       heldBackAtMs = performance.now();
     }

@@ -54,7 +54,7 @@ export const openIntake = async ({
   eventStoreUrl,
   log,
   mediaArchive = 'off',
-}: IntakeOptions): Promise<Intake & BrandRegister & Leading & Retention & AsyncDisposable> => {
+}: IntakeOptions): Promise<Required<Intake> & BrandRegister & Leading & Retention & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const pool = openPreparingPool(databaseUrl, POOL_CLIENTS, FENCED_CONNECTION);
   resources.defer(() => pool.end());

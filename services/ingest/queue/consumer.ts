@@ -126,6 +126,8 @@ export const consumeObservations = async ({
   /** Resolves when all messages so far have their place in the order. */
   let placed = Promise.resolve();
   const signals = signalProgress(pending, ackWaitMs);
+  /** Parts in memory that wait for the part before. Of many brands at once, most are read when they run. */
+  let preparedParts = 0;
 
   const accessSetsFor = async (message: JsMsg): Promise<AccessSets> => {
     if (concurrency === 1) return { follows: [], writes: [''] };
@@ -156,9 +158,12 @@ export const consumeObservations = async ({
     const size = sizedOf(message);
     let isRunning = false;
     let prepared: Promise<Prepared | null> = Promise.resolve(null);
+    let isPrepared = false;
     // A failure shows again when the message is processed.
     const prepare = (): void => {
-      if (isRunning) return;
+      if (isRunning || preparedParts >= concurrency) return;
+      isPrepared = true;
+      preparedParts += 1;
       prepared = slots.run(size, () => prepareMessage(work)).catch(() => null);
     };
     const processed = order
@@ -174,7 +179,10 @@ export const consumeObservations = async ({
         },
         isStagedOnly(message) ? prepare : undefined,
       )
-      .finally(() => inFlight.delete(processed));
+      .finally(() => {
+        if (isPrepared) preparedParts -= 1;
+        inFlight.delete(processed);
+      });
     inFlight.add(processed);
   };
 

@@ -80,6 +80,8 @@ export const openNats = async (
     reconnect: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
+    // Otherwise the client builds an error with a stack trace for each request, also where none fails.
+    noAsyncTraces: true,
   });
   try {
     const manager = await connection.jetstreamManager({ timeout: JETSTREAM_ANSWER_MS });

@@ -7,7 +7,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
+import type { BrandRegister, Intake, IntakeOutcome } from '#services/ingest/intake-types.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
@@ -32,17 +32,27 @@ export const openRecordingService = async ({
   // A message that comes again has the same text.
   const seen = new Map<string, Observation>();
   const refused: string[] = [];
-  const submit: Intake['submit'] = async (observation) => {
+  const noteRefusal = (error: unknown): never => {
+    if (error instanceof Refusal) refused.push(error.message);
+    throw error;
+  };
+  const prepare = (observation: unknown): (() => Promise<IntakeOutcome>) => {
     try {
-      const outcome = await intake.submit(observation);
-      seen.set(JSON.stringify(observation), observation as Observation);
-      return outcome;
+      const record = intake.prepare(observation);
+      return async () => {
+        const outcome = await record().catch(noteRefusal);
+        seen.set(JSON.stringify(observation), observation as Observation);
+        return outcome;
+      };
     } catch (error) {
-      if (error instanceof Refusal) refused.push(error.message);
-      throw error;
+      return noteRefusal(error);
     }
   };
-  const watched: Intake & BrandRegister = Object.assign(Object.create(intake) as typeof intake, { submit });
+  const watched: Intake & BrandRegister = {
+    prepare,
+    submit: async (observation) => await prepare(observation)(),
+    isBrandRegistered: (domain) => intake.isBrandRegistered(domain),
+  };
   const log = silentLog();
   resources.use(await consumeObservations({ nats, intake: watched, log, concurrency: LANES }));
   const stopping = new AbortController();

@@ -41,7 +41,7 @@ export const proveLease = async (
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 export const LEASE_MS = 10_000;
-const RENEW_MS = 4_000;
+const RENEW_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** An open transaction of the former owner holds a takeover up; it is then tried again. */
 const TAKEOVER_WAIT_MS = 3_000;
