@@ -81,13 +81,12 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   test('has briefs with content for the weeks behind', async () => {
     const briefs = await vi.waitFor(async () => {
       const { data } = await ask(first, `/v1/workspaces/${first.workspace_id}/briefs`);
-      // In twenty days at least two weeks end whose briefs are due.
-      return (data as Brief[]).length >= 2 ? (data as Brief[]) : fail('no briefs yet');
+      const withContent = (data as Brief[]).filter(({ changes }) => changes.ads_started > 0);
+      // Twenty days hold at least two whole weeks whose briefs are due. They are made one by one, the oldest first, whose
+      // week may have begun before the corpus.
+      return withContent.length >= 2 ? withContent : fail('no briefs yet');
     }, POLLED);
-    for (const { changes, brands } of briefs.slice(0, 2)) {
-      expect(brands).toBe(8);
-      expect(changes.ads_started).toBeGreaterThan(0);
-    }
+    for (const { brands } of briefs) expect(brands).toBe(8);
   });
 
   test('serves operators the history of the demo workspace with the generated token', async () => {
