@@ -22,8 +22,6 @@ import { createVerificationManager } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
 
 const POLL_INTERVAL_MS = 2_000;
-/** Interval of the search for unused tables. */
-const DROP_EVERY_MS = 30_000;
 
 /** Maximum wait for work of a session that failed or was cut off. */
 const CUT_OFF_WAIT_MS = 3_000;
@@ -136,7 +134,7 @@ const runOwned = async (
 
   /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll. */
   const dropTables = async (): Promise<void> => {
-    if (counter === null || performance.now() - droppedAtMs < DROP_EVERY_MS) return;
+    if (counter === null || performance.now() - droppedAtMs < SAMPLE_EVERY_MS) return;
     if (await dropOneUnused(database, log, triedToDrop)) return;
     triedToDrop.clear();
     droppedAtMs = performance.now();
