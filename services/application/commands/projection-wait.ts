@@ -53,6 +53,9 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     for (const one of waiting) if (hasPassed(one)) one.passed();
   };
 
+  // Notices that arrive while the checkpoints are read may be newer than the checkpoints.
+  let early: Notification[] = [];
+
   const readCheckpoints = async (): Promise<void> => {
     try {
       known = toPositions((await pool.query<PositionRow>(POSITIONS.sql)).rows);
@@ -61,6 +64,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
       // No projector has run on this database yet.
       if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
     }
+    for (const notice of early.splice(0)) hear(notice);
     look();
   };
 
@@ -70,8 +74,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     if (waiting.size > 0) look();
   };
 
-  // Notices that arrive while the checkpoints are read may be newer than the checkpoints.
-  let early: Notification[] = [];
+  let reading: Promise<void> | undefined;
   const listener = listenForNotifications({
     url,
     channel: PROJECTED_CHANNEL,
@@ -79,16 +82,17 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     onListening: async () => {
       await readCheckpoints();
       listening = true;
-      for (const notice of early.splice(0)) hear(notice);
     },
-    onNotification: (notice) => void (listening ? hear(notice) : early.push(notice)),
+    onNotification: (notice) => {
+      if (!listening || reading) early.push(notice);
+      if (listening) hear(notice);
+    },
     onLost: () => {
       listening = false;
       early = [];
     },
   });
 
-  let reading: Promise<void> | undefined;
   let lookedAtMs = 0;
   const poll = (): void => {
     if (waiting.size === 0 || reading) return;
