@@ -27,21 +27,25 @@ export const swapWithoutProjector = async (database: Database, projection: Proje
   await swapSchemas(database, projection, row);
 };
 
+/** Rebuilds all of them with one reading of the log, as a projector does when all are requested at once. */
+export const rebuildTogether = async (
+  database: Database,
+  eventStore: EventStore,
+  rebuilt: readonly Projection[],
+): Promise<void> => {
+  const reader = createSharedReader(eventStore);
+  const { signal } = new AbortController();
+  await Promise.all(rebuilt.map((one) => rebuildProjection(database, reader, one, signal)));
+};
+
 /** Returns the checksums of all tables before and after. The projector must be stopped. */
 export const rebuildAll = async (
   database: Database,
   eventStore: EventStore,
 ): Promise<{ readonly live: Checksums; readonly rebuilt: Checksums }> => {
   const live = await checksums(database, projections);
-  for (const projection of projections) {
-    await rebuildProjection(
-      database,
-      createSharedReader(eventStore),
-      projection,
-      new AbortController().signal,
-    );
-    await swapWithoutProjector(database, projection);
-  }
+  await rebuildTogether(database, eventStore, projections);
+  for (const projection of projections) await swapWithoutProjector(database, projection);
   return { live, rebuilt: await checksums(database, projections) };
 };
 

@@ -18,10 +18,9 @@ import { createProjectorTables } from '#services/projector/apply/checkpoints.ts'
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPlannedOnce } from '#tests/dsl/planned-once.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
-import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
-import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
 import { checksums } from '#tests/stack/read-models.ts';
+import { rebuildTogether } from '#tests/stack/verify-read-models.ts';
 import { createStandings } from './ad-standings.ts';
 import { type Apply, interruptBatches } from './interruptions.ts';
 import { type Placement, place } from './placement.ts';
@@ -224,13 +223,7 @@ export const openService = async (way: Way = { kind: 'in turn' }): Promise<Opene
     }
   };
   const rebuild: OpenedService['rebuild'] = async () => {
-    for (const projection of PROJECTIONS)
-      await rebuildProjection(
-        database,
-        createSharedReader(eventStore),
-        projection,
-        new AbortController().signal,
-      );
+    await rebuildTogether(database, eventStore, PROJECTIONS);
     const next = PROJECTIONS.map((projection) => ({ ...projection, name: `${projection.name}_next` }));
     const rebuilt = Object.entries(await checksums(database, next));
     return {
