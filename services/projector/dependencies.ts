@@ -26,6 +26,8 @@ export type ProjectorDependencies = {
   readonly leases: Leases;
   readonly projections: readonly Projection[];
   readonly log: Log;
+  /** Length of the first probation of a projection that failed in a group. */
+  readonly probationFirstMs: number;
   /** Aborted when the process ends or the session fails. */
   readonly signal: AbortSignal;
 };

@@ -7,6 +7,7 @@ import { runWithRestarts } from '#platform/process/run-as-leader.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';
+import { PROBATION_FIRST_MS } from './control/probation.ts';
 import { runCycles } from './scheduler.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 
@@ -38,6 +39,7 @@ export type ProjectorSettings = {
   readonly projections: readonly Projection[];
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly probationFirstMs?: number;
 };
 
 /**
@@ -45,7 +47,7 @@ export type ProjectorSettings = {
  * positions commit together and prove the lease, so no event is applied twice or skipped.
  */
 export const runProjections = async (settings: ProjectorSettings): Promise<void> => {
-  const { databaseUrl, projections, log, signal } = settings;
+  const { databaseUrl, log, signal, probationFirstMs = PROBATION_FIRST_MS } = settings;
   const wakeSignal = createWakeSignal();
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS, {
@@ -80,7 +82,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
         statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
       });
       await runCycles(
-        { database, requests, live, building, pipeline, eventStore, leases, projections, log, signal },
+        { ...settings, database, requests, live, building, pipeline, eventStore, leases, probationFirstMs },
         wakeSignal,
       );
     },

@@ -121,9 +121,11 @@ export const openCountingStack = async () => {
     projections: readonly Projection[],
     log: Log = silentLog(),
     databaseUrl: string = own.url,
+    settings: Pick<Parameters<typeof runProjections>[0], 'probationFirstMs'> = {},
   ) => {
     const stopping = new AbortController();
     const run = runProjections({
+      ...settings,
       databaseUrl,
       eventStoreUrl: store.url,
       projections,

@@ -22,6 +22,7 @@ export const retryDelayMs = (failures: number): number =>
 type Options = {
   readonly database: Database;
   readonly log: Log;
+  readonly probationFirstMs: number;
   readonly cursor: Cursor | null;
   readonly shares: readonly Share[];
   readonly position: bigint;
@@ -52,7 +53,7 @@ const applyShare = async (
 
 /** Returns the projections that failed for a reason of their own. Throws when the database or the lease is lost. */
 export const applyEach = async (options: Options): Promise<readonly Failed[]> => {
-  const { log, shares, position, count } = options;
+  const { log, probationFirstMs, shares, position, count } = options;
   const failed: Failed[] = [];
   const turns = createSemaphore(SHARES_AT_ONCE);
   /** Aborted by the error that ends the session, so that waiting shares do not start. */
@@ -72,7 +73,7 @@ export const applyEach = async (options: Options): Promise<readonly Failed[]> =>
         if (endsSession(error)) ended.abort(error);
         if (ended.signal.aborted) throw error;
         one.failures += 1;
-        one.probation = probationAfter(one.probation, one.readsAlone, performance.now());
+        one.probation = probationAfter(one.probation, one.readsAlone, performance.now(), probationFirstMs);
         one.readsAlone = true;
         const delayMs = retryDelayMs(one.failures);
         one.retryAtMs = performance.now() + delayMs;

@@ -33,10 +33,11 @@ type Dispatching = {
   readonly live: LiveDatabases;
   readonly pipeline: Pipeline;
   readonly log: Log;
+  readonly probationFirstMs: number;
 };
 
 export const createBatchDispatcher = (
-  { database, live, pipeline, log }: Dispatching,
+  { database, live, pipeline, log, probationFirstMs }: Dispatching,
   { running, cursor }: Followers,
 ) => {
   let followed = running;
@@ -148,7 +149,7 @@ export const createBatchDispatcher = (
         return [];
       }
       const isSmall = events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => !one.readsAlone);
-      const applying = { database: isSmall ? live.hurried : live.patient, log, cursor };
+      const applying = { database: isSmall ? live.hurried : live.patient, log, probationFirstMs, cursor };
       const failed = await applyEach({ ...applying, shares: busy, position, count });
       unplanned += events.length;
       if (unplanned >= DISCARD_PLANS_AFTER_EVENTS) {

@@ -11,10 +11,15 @@ const PROBATION_MAX_MS = 60 * 60_000;
 const PROVEN_AFTER_MS = 60 * 60_000;
 
 /** `isAlone`: the failure happened outside a group, so the length stays. */
-export const probationAfter = (before: Probation | null, isAlone: boolean, nowMs: number): Probation => {
+export const probationAfter = (
+  before: Probation | null,
+  isAlone: boolean,
+  nowMs: number,
+  firstMs = PROBATION_FIRST_MS,
+): Probation => {
   const isFirst = before === null || (!isAlone && nowMs - before.endsAtMs >= PROVEN_AFTER_MS);
   const lengthMs = isFirst
-    ? PROBATION_FIRST_MS
+    ? firstMs
     : Math.min(PROBATION_MAX_MS, isAlone ? before.lengthMs : 2 * before.lengthMs);
   return { lengthMs, endsAtMs: nowMs + lengthMs };
 };

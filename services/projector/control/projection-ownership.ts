@@ -37,7 +37,7 @@ export type ProjectionAssignments = {
 };
 
 export const createProjectionAssignments = (dependencies: ProjectorDependencies): ProjectionAssignments => {
-  const { database, eventStore, leases, projections, log } = dependencies;
+  const { database, eventStore, leases, projections, log, probationFirstMs } = dependencies;
   const byName = new Map(projections.map((one) => [one.name, one]));
   const running = new Map<string, Running>();
   const apart = new Map<string, Lease>();
@@ -127,7 +127,7 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     else {
       one.failures = Math.max(1, one.failures);
       one.retryAtMs = performance.now() + row.waitMs;
-      one.probation ??= probationAfter(null, false, performance.now());
+      one.probation ??= probationAfter(null, false, performance.now(), probationFirstMs);
     }
     one.readsAlone = treatment === 'alone' || one.failures > 0;
   };
