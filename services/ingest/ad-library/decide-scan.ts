@@ -28,6 +28,7 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { coverageKey, pagesOfStagedAds, type Selection, type StagedAds, stagedAds } from './staged-ads.ts';
 import { hasScanOfSameTime, hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
@@ -105,13 +106,17 @@ const noteShown = ({ changed, state }: OpenLibrary, { rows }: StagedAds, coverag
   }
 };
 
-/** Rule 6 needs the whole scan first. A resumed scan reuses the differences of its open events. */
-const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
-  const { database, library, header, seen } = part;
+type Extent = Awaited<ReturnType<typeof extentOfSharedAds>>;
+const NO_EXTENT: Extent = { pageIds: [], scanIds: [] };
+
+/**
+ * Rule 6 needs the whole scan first. A resumed scan reuses the differences of its open events. `shared`: of the brand's
+ * shared ads; `null` when no other collector scanned the brand.
+ */
+const findSwitch = async (part: BrandPart, shared: Extent | null): Promise<CollectorSwitch> => {
+  const { database, library, header } = part;
   const { brandId, state } = library;
-  if (seen === 0) return NO_SWITCH;
-  const shared = await extentOfSharedAds(database, brandId, []);
-  if (!(await hasOtherCollector(database, brandId, header.collector, shared.scanIds))) return NO_SWITCH;
+  if (shared === null) return NO_SWITCH;
   const pageIds = [...new Set([...shared.pageIds, ...(await pagesOfBrand(database, brandId))])];
   const recorded = await scansOfBrand(database, brandId, header.scan_id, pageIds, shared.scanIds);
   const own = { scan_id: header.scan_id, observed_at: header.scanned_at };
@@ -164,22 +169,27 @@ const decideInOrder = async function* (
   part: BrandPart,
   links: readonly LinkPeriod[],
   totals: PartTotals,
+  ofSeveral: Extent | null,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, seen } = part;
-  const switched = await findSwitch(part);
+  const reads = readsTogether(database);
+  const switched = await findSwitch(part, ofSeveral);
   const covered = header.complete ? [...header.pageIds.difference(header.partialPages)] : [];
   const isComparable = part.shownIn !== null && switched === NO_SWITCH && covered.length > 0;
   const unless = isComparable ? { shownIn: part.shownIn, pageIds: covered } : null;
   for await (const staged of seen > 0 ? loadStagedAds(part, unless) : []) {
     const { ads } = staged;
-    const history = await lookHistory(database, header, newPagesOf(library, ads));
+    const history = await lookHistory(reads, header, newPagesOf(library, ads));
     const events = recordSightings(header, ads, switched, history)(library.state);
     noteShown(library, staged, coverageKey(header.countries));
     yield events;
   }
   if (header.complete) yield* decideAbsences(database, library, header);
-  const history = await lookHistory(database, header, [...header.pageIds]);
-  const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
+  const [history, ofDay] = await Promise.all([
+    lookHistory(reads, header, [...header.pageIds]),
+    reliableScansOfDay({ ...part, database: reads }, links),
+  ]);
+  const reliable = ofDay.get(header.scan_id) ?? false;
   const end = { seen, reliable, late: false, differences: switched.differences };
   const closing = recordScan(header, end, history)(library.state);
   totals.totals = closing[0]?.data.totals ?? null;
@@ -339,12 +349,19 @@ const isOwn = ({ header, seen, isLeft, library }: BrandPart, links: readonly Lin
   (header.complete && pagesLinkedAt(links, header.scanned_at).some((pageId) => header.pageIds.has(pageId)));
 
 /** With another scan of the same time, all pages are partial: an ad that only that scan showed is not absent. */
-const partialPagesOf = async ({ database, library, header }: BrandPart): Promise<ReadonlySet<string>> => {
+const partialPagesOf = async (
+  database: Database,
+  brandId: string,
+  header: ScanHeader,
+): Promise<ReadonlySet<string>> => {
   const { complete, countries, pageIds } = header;
   if (!complete) return new Set();
-  if (await hasScanOfSameTime(database, library.brandId, header)) return pageIds;
-  if (countries.includes('ALL')) return new Set();
-  return await pagesWithAdsElsewhere(database, library.brandId, [...pageIds], countries);
+  const nowhere: ReadonlySet<string> = new Set();
+  const [isOfSameTime, elsewhere] = await Promise.all([
+    hasScanOfSameTime(database, brandId, header),
+    countries.includes('ALL') ? nowhere : pagesWithAdsElsewhere(database, brandId, [...pageIds], countries),
+  ]);
+  return isOfSameTime ? pageIds : elsewhere;
 };
 
 /** Yields events in groups, each folded before the next is decided. Yields nothing for a recorded scan. */
@@ -354,30 +371,37 @@ export const decideForBrand = async function* (
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header } = part;
   totals.totals = null;
-  const recorded = await database.query(
-    'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
-    [header.scan_id, library.brandId],
-  );
-  if (recorded.rows.length > 0) return;
+  const { brandId } = library;
+  const reads = readsTogether(database);
   const isShown = part.seen > 0 || part.shared.size > 0;
-  const staged = isShown
-    ? [...(await pagesOfStagedAds(database, header.scan_id, library.brandId)), ...part.knownPageIds]
-    : [];
-  const judged = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  const [recorded, ofShown, links, partialPages, shared] = await Promise.all([
+    reads.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
+      header.scan_id,
+      brandId,
+    ]),
+    isShown ? pagesOfStagedAds(reads, header.scan_id, brandId) : [],
+    linksOf(reads, brandId),
+    partialPagesOf(reads, brandId, header),
+    part.seen > 0 ? extentOfSharedAds(reads, brandId, []) : NO_EXTENT,
+  ]);
+  if (recorded.rows.length > 0) return;
+  const staged = isShown ? [...ofShown, ...part.knownPageIds] : [];
+  const [judged, isOfSeveral] = await Promise.all([
+    latenessOf(reads, brandId, header, [...header.pageIds, ...staged]),
+    part.seen > 0 && hasOtherCollector(reads, brandId, header.collector, shared.scanIds),
+  ]);
   // The first scan of a brand has no later scan whose totals could include its ads.
-  const order = judged === 'history' && !(await hasScans(database, library.brandId)) ? 'late' : judged;
+  const order = judged === 'history' && !(await hasScans(database, brandId)) ? 'late' : judged;
   if (order === 'late' && !part.isLate) throw new BecameLate(header.scan_id);
   const isAgain = part.shared.size > 0 || part.domain !== null;
   const lateness = order === 'in_order' && isAgain ? 'late' : order;
-  const links = await linksOf(database, library.brandId);
   const isConcerned =
     lateness === 'late' ||
     library.state.open?.scan_id === header.scan_id ||
     isOwn(part, links) ||
-    (header.complete && (await hasLiveAds(database, library.brandId, [...header.pageIds])));
+    (header.complete && (await hasLiveAds(database, brandId, [...header.pageIds])));
   if (!isConcerned) return;
-  const partialPages = await partialPagesOf(part);
   const own = { ...part, header: { ...header, partialPages, isHistory: lateness === 'history' } };
-  const decide = { late: decideLate, history: decideHistory, in_order: decideInOrder }[lateness];
-  yield* decide(own, links, totals);
+  if (lateness === 'in_order') yield* decideInOrder(own, links, totals, isOfSeveral ? shared : null);
+  else yield* (lateness === 'late' ? decideLate : decideHistory)(own, links, totals);
 };

@@ -17,6 +17,7 @@ import {
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { destinationOf, formerDomainsOf } from '../attribution/brand-of-ad.ts';
 import { saveMoves } from '../attribution/move-log.ts';
@@ -274,13 +275,22 @@ export const saveLibrary = async (
 /** The state may be stale: the expected revision of the next append detects that. */
 export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
   const state = emptyLibrary();
-  const { rows } = await database.query<{
-    revision: string;
-    live: number;
-    missing: number;
-    total: number;
-    open: LibraryState['open'];
-  }>('select revision, live, missing, total, open from ingest.library where brand_id = $1', [brandId]);
+  const reads = readsTogether(database);
+  const [{ rows }, pages] = await Promise.all([
+    reads.query<{
+      revision: string;
+      live: number;
+      missing: number;
+      total: number;
+      open: LibraryState['open'];
+    }>('select revision::text, live, missing, total, open from ingest.library where brand_id = $1', [
+      brandId,
+    ]),
+    reads.query<{ known: ScannedPage }>(
+      'select known from ingest.page where brand_id = $1 order by social_page_id',
+      [brandId],
+    ),
+  ]);
   const row = rows[0];
   const library: OpenLibrary = {
     brandId,
@@ -301,10 +311,6 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     state.missing = row.missing;
     state.total = row.total;
     state.open = row.open;
-    const pages = await database.query<{ known: ScannedPage }>(
-      'select known from ingest.page where brand_id = $1 order by social_page_id',
-      [brandId],
-    );
     for (const { known } of pages.rows) state.pages.set(known.page_id, known);
   }
   return library;

@@ -8,6 +8,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';
 import type { IntakeOutcome } from '../intake-types.ts';
 import {
@@ -15,6 +16,7 @@ import {
   claimStagedAds,
   deleteStagedScan,
   pagesConcerning,
+  requireOneBrand,
   type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
@@ -27,7 +29,7 @@ import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
 import { isMoreKnownAfter, knownBrands, registeredBy } from '../attribution/known-brands.ts';
 import { holdersOfDomain, moveAdsOfDomain } from '../attribution/move-ads.ts';
-import { brandsLeftBy } from '../attribution/move-log.ts';
+import { brandsLeftBy, openMoves } from '../attribution/move-log.ts';
 
 /** Retryable: the missing chunks may still arrive. */
 export class ChunksMissing extends Error {
@@ -72,7 +74,7 @@ const pagesOf = ({ coverage }: AdLibraryScanEnd, shownPages: readonly string[]):
 
 /**
  * The scan's own brand comes last: its `ScanRecorded` marks the whole as recorded. Safe to repeat. Throws
- * `ChunksMissing`, and `Refusal` for surplus chunks.
+ * `ChunksMissing`, and `Refusal` for surplus chunks and parts for another brand.
  */
 export const recordStagedScan = async (
   database: Database,
@@ -81,12 +83,18 @@ export const recordStagedScan = async (
   locks: BrandLocks = NO_LOCKS,
   register: () => Promise<number> = async () => 0,
 ): Promise<IntakeOutcome> => {
-  const { shownPages, shownDomains } = requireChunks(await stagedScan(database, end.scan_id), end);
+  const { scan_id } = end;
+  const reads = readsTogether(database);
+  const [found, known] = await Promise.all([
+    stagedScan(reads, scan_id),
+    knownPlacesOfStagedAds(reads, scan_id),
+    requireOneBrand(reads, scan_id, brandIdOf(end.brand_domain)),
+  ]);
+  const { shownPages, shownDomains } = requireChunks(found, end);
   const pageIds = pagesOf(end, shownPages).map((pageId) =>
     pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
   );
   const recorded: Recorded = { events: 0, totals: null };
-  const known = await knownPlacesOfStagedAds(database, end.scan_id);
   const places = {
     alone: [...pageIds, ...known.pageIds, end.brand_domain],
     shared: [...shownDomains, ...known.domains],
@@ -113,15 +121,21 @@ const recordParts = async (
 ): Promise<void> => {
   const scannedFor = brandIdOf(end.brand_domain);
   const scan = { scan_id: end.scan_id, observed_at: end.scanned_at, scannedFor };
-  const staged = requireChunks(await stagedScan(database, end.scan_id), end);
+  const reads = readsTogether(database);
+  const [found, known, interrupted] = await Promise.all([
+    stagedScan(reads, end.scan_id),
+    knownPlacesOfStagedAds(reads, end.scan_id),
+    openMoves(reads, 'all'),
+  ]);
+  const staged = requireChunks(found, end);
   const { chunks, recordedFor } = staged;
   const allPages = pagesOf(end, staged.shownPages);
-  const known = await knownPlacesOfStagedAds(database, end.scan_id);
   const pagesOfAds = [...allPages, ...known.pageIds];
-  sums.events += await completeMoves(database, eventStore, 'all');
-  const registered = await registeredBy(database, end);
-  const domains = [...new Set([...staged.shownDomains, ...known.domains])];
+  sums.events += await completeMoves(database, eventStore, interrupted);
+  const domains = [...new Set([...staged.shownDomains, ...known.domains, end.brand_domain])];
   const readKnownBrands = async () => (await knownBrands(database, pagesOfAds, domains, scan)).after;
+  const attributedBy = await readKnownBrands();
+  const registered = registeredBy(attributedBy, end);
   const finishMoves = async (before: KnownBrands | null): Promise<void> => {
     if (before === null || !isEqual(before, await readKnownBrands()))
       sums.events += await moveShownAds(database, eventStore, end, chunks);
@@ -133,12 +147,17 @@ const recordParts = async (
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return;
   }
-  const attributedBy = await readKnownBrands();
   const unless =
     registered || isMoreKnownAfter(attributedBy, scan)
       ? null
       : { shownIn: coverageKey(end.coverage.countries) };
-  const attribution = await attributeScan(database, eventStore, end, { chunks, unless, pageIds: pagesOfAds });
+  const attribution = await attributeScan(database, eventStore, end, {
+    chunks,
+    unless,
+    pageIds: pagesOfAds,
+    domains,
+    known: attributedBy,
+  });
   sums.events += attribution.events;
   const holders = registered ? await holdersOfDomain(database, registered) : [];
   const isRegistrationLate =
@@ -146,31 +165,40 @@ const recordParts = async (
     (holders.length > 0 && (await isLateForAny(database, [...holders, scannedFor], end, pagesOfAds)));
   if (registered && holders.length > 0 && !isRegistrationLate)
     sums.events += await moveAdsOfDomain(database, eventStore, registered);
-  let left: ReadonlySet<string> = new Set();
-  let seenBy: ReadonlyMap<string, number> = new Map();
-  if (chunks.length > 0) {
-    await claimStagedAds(database, end.scan_id);
-    sums.events += await completeMoves(database, eventStore, { scanId: end.scan_id });
-    left = new Set(await brandsLeftBy(database, end.scan_id));
-    seenBy = await stagedBrands(database, end.scan_id);
-  }
+  if (chunks.length > 0) await claimStagedAds(database, end.scan_id);
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
   const pages = [
     ...named.values(),
     ...(staged.shownPages.includes(NO_PAGE) ? [{ page_id: NO_PAGE, page_name: null }] : []),
   ];
   const pageIds = [...named.keys()];
+  const readBrands = () =>
+    Promise.all([
+      brandsLeftBy(reads, end.scan_id),
+      stagedBrands(reads, end.scan_id),
+      end.coverage.complete ? brandsOfPages(reads, pageIds) : [],
+      meetsPagesSooner(reads, end, scannedFor, allPages),
+      openMoves(reads, { scanId: end.scan_id }),
+    ]);
+  let concerned = await readBrands();
+  const open = concerned[4];
+  if (open.length > 0) {
+    sums.events += await completeMoves(database, eventStore, open);
+    concerned = await readBrands();
+  }
+  const [leftBrands, seenBy, ofPages, isSooner] = concerned;
+  const left = new Set(leftBrands);
   const others = new Set([
     ...recordedFor,
     ...left,
     ...seenBy.keys(),
     ...(isRegistrationLate ? holders : []),
-    ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
+    ...ofPages,
   ]);
   const isLate =
     isRegistrationLate ||
-    (await isLateForAny(database, [...others, scannedFor], end, pagesOfAds)) ||
-    (await meetsPagesSooner(database, end, scannedFor, allPages));
+    isSooner ||
+    (await isLateForAny(database, [...others, scannedFor], end, pagesOfAds));
   const brandsOfAd = isLate
     ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();

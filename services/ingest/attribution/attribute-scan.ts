@@ -1,8 +1,9 @@
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
-import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution.ts';
+import { brandAt, domainsOf, type KnownBrands, momentsOf } from '#domain/corpus/ad-library/attribution.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { readsTogether } from '#platform/postgres/reads-together.ts';
 import {
   attributeStagedAds,
   ownersOf,
@@ -40,10 +41,15 @@ export const attributeScan = async (
   {
     chunks,
     pageIds,
+    domains,
+    known,
     unless,
   }: {
     readonly chunks: readonly number[];
     readonly pageIds: readonly string[];
+    readonly domains: readonly string[];
+    /** Contains the links and registrations of these pages and domains. */
+    readonly known: KnownBrands;
     /** Brands of ads that are shown as before follow from what was known before: they have moved already. */
     readonly unless: Selection['unless'];
   },
@@ -58,17 +64,26 @@ export const attributeScan = async (
     inOrder.set(brandId, is);
     return is;
   };
+  const reads = readsTogether(database);
+  const [knownPages, knownDomains] = [new Set(pageIds), new Set(domains)];
+  /** Other processes may have recorded one of the ads elsewhere meanwhile. */
+  const knownOf = async ([ofPages, ofDomains]: ReturnType<typeof placesOf>): Promise<KnownBrands> =>
+    new Set(ofPages).isSubsetOf(knownPages) && new Set(ofDomains).isSubsetOf(knownDomains)
+      ? known
+      : (await knownBrands(database, ofPages, ofDomains, scan)).after;
   let events = 0;
   let isBlocked = false;
   for await (const { ads, rows } of stagedAds(database, { scanId: scan_id, chunks, unless })) {
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
-    const owners = await ownersOf(database, [...shown.keys()]);
-    const placed = await placedAds(database, [...owners.keys()], shown);
+    const [owners, placed] = await Promise.all([
+      ownersOf(reads, [...shown.keys()]),
+      placedAds(reads, [...shown.keys()], shown),
+    ]);
     const unowned = ads
       .filter(({ ad_id }) => !owners.has(ad_id))
       .map(({ ad_id, link_url, page_id }) => ({ ad_id, link_url, page_id, scannedFor }));
     const all = [...placed, ...unowned];
-    const { after } = await knownBrands(database, ...placesOf(all), scan);
+    const after = await knownOf(placesOf(all));
     const brandsOf = new Map(
       all.map((ad) => {
         const about = { ...ad, domains: domainsOf(ad.link_url) };

@@ -6,7 +6,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
-import { type MovesToComplete, movesToComplete, type OpenMoves, openMoves } from './move-log.ts';
+import { movesToComplete, type OpenMoves } from './move-log.ts';
 
 const MOVES_AT_ONCE = 100;
 
@@ -41,10 +41,10 @@ const completeFor = async (database: Database, eventStore: EventStore, open: Ope
 export const completeMoves = async (
   database: Database,
   eventStore: EventStore,
-  which: MovesToComplete,
+  moves: readonly OpenMoves[],
 ): Promise<number> => {
   let events = 0;
-  for (const open of await openMoves(database, which)) {
+  for (const open of moves) {
     try {
       events += await completeFor(database, eventStore, open);
     } catch (error) {

@@ -7,7 +7,6 @@ import {
   domainsOf,
 } from '#domain/corpus/ad-library/attribution.ts';
 import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
-import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Knowledge is compared with and without this observation. */
@@ -144,15 +143,11 @@ export type RegisteredByScan = {
   readonly exceptScanId: string;
 };
 
-/** `null` if another observation was the first to name the brand. */
-export const registeredBy = async (
-  database: Database,
+/** `null` if another observation was the first to name the brand. `known`: with the scan. */
+export const registeredBy = (
+  { registrations }: KnownBrands,
   { scan_id, scanned_at, brand_domain }: AdLibraryScanEnd,
-): Promise<RegisteredByScan | null> => {
-  const scan = { scan_id, observed_at: scanned_at, scannedFor: brandIdOf(brand_domain) };
-  const known = await knownBrands(database, [], [brand_domain], scan);
-  const since = known.after.registrations.get(brand_domain);
-  return since?.scan_id === scan_id
+): RegisteredByScan | null =>
+  registrations.get(brand_domain)?.scan_id === scan_id
     ? { domain: brand_domain, observedAt: scanned_at, exceptScanId: scan_id }
     : null;
-};

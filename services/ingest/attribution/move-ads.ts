@@ -12,7 +12,7 @@ import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
 import { scansOfBrand } from '../ad-library/scan-log.ts';
-import { lastDecisionOf, newestCoverOf, OPEN_MOVES } from './move-log.ts';
+import { lastDecisionOf, newestCoverOf, OPEN_MOVES, openMoves } from './move-log.ts';
 
 /** An ad leaves the former brand's stream before it joins the present one (rule 10). */
 
@@ -141,7 +141,9 @@ export const moveAdsBy = async (
     events += await takeAds(database, eventStore, moves, cause);
   }
   if (events === 0) return 0;
-  return events + (await completeMoves(database, eventStore, { causeId: cause.id }));
+  return (
+    events + (await completeMoves(database, eventStore, await openMoves(database, { causeId: cause.id })))
+  );
 };
 
 /**
@@ -203,7 +205,7 @@ const moveFoundAds = async (
   for (let after = ''; ; ) {
     let found = await findAfter(after);
     if (after === '' && found.hasOpenMoves) {
-      events += await completeMoves(database, eventStore, 'all');
+      events += await completeMoves(database, eventStore, await openMoves(database, 'all'));
       found = await findAfter(after);
     }
     const { adIds } = found;

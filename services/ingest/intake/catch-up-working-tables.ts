@@ -6,6 +6,7 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
+import { openMoves } from '../attribution/move-log.ts';
 import { moveAdsOfSharedHosts } from '../attribution/move-ads.ts';
 import { foldEvent } from './folded-streams.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting-streams.ts';
@@ -84,7 +85,7 @@ export const catchUpWorkingTables = async (
       if (!(error instanceof UnreadableEvent)) throw error;
     }
   }
-  await completeMoves(database, eventStore, 'all');
+  await completeMoves(database, eventStore, await openMoves(database, 'all'));
   const moved = await moveAdsOfSharedHosts(database, eventStore);
   if (position !== null) await saveFoldedTo(database, position);
   log?.info({ events, moved, position: String(position) }, 'working tables caught up');

@@ -29,7 +29,7 @@ import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { noteIfLate, runWithCauseLocks } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
-import { type PackedChunk, packChunk, requireOneBrand, stageChunk } from '../ad-library/chunk-staging.ts';
+import { type PackedChunk, packChunk, stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteOldCataloguePages, deleteOldScans } from './retention.ts';
 import { stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
@@ -135,7 +135,6 @@ export const openIntake = async ({
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
-        await requireOneBrand(database, observation.scan_id, brandIdOf(observation.brand_domain));
         return await recordStagedScan(
           database,
           eventStore,
