@@ -233,6 +233,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],
     settings: () => ({ TINY_BENCHES_ALL: 1 }),
   },
+  'sign-in-kills': {
+    about: 'a process killed at each write of each walk through a sign-in; without a seed',
+    files: ['tests/mcp/sign-in/walks.integration.test.ts'],
+    settings: () => ({ SIGN_IN_KILLS_ALL: 1 }),
+  },
   takeovers: {
     about: 'projectors stopped, killed and cut off 200 times: each event applied once, and verify equal',
     files: ['tests/faults/takeovers/takeovers.integration.test.ts'],
