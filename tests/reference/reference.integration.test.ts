@@ -17,7 +17,7 @@ import type { World } from './world.ts';
  */
 const settings = readSettings(
   z.object({
-    REFERENCE_WORLDS: z.coerce.number().int().positive().default(400),
+    REFERENCE_WORLDS: z.coerce.number().int().positive().default(240),
     REFERENCE_STAGES: z.coerce.number().int().positive().default(5),
     REFERENCE_SEED: z.coerce.number().int().default(20_260_310),
     REFERENCE_STORIES: z.coerce.number().int().min(0).default(3),
