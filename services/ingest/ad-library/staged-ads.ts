@@ -104,7 +104,8 @@ const CHUNKS_AT_ONCE = 40;
 const SLICE_ADS = 250;
 
 const selectSql = ({ scanId, brandId, unless }: Selection, chunks: readonly number[]) => ({
-  text: `select chunk, json_agg(json_build_array(ad_id, brand_id, digest, more_chunks)) as own from (
+  text: `select chunk, json_agg(json_build_array(ad_id, brand_id, digest, more_chunks)) as own,
+      (select c.ads from ingest.staged_chunk c where c.scan_id = $1 and c.chunk = s.chunk) as ads from (
     select s.* from ingest.staged_ad s where s.scan_id = $1 and s.chunk = any($2::int[])
     and ${brandId === undefined ? '$3::uuid is null' : 's.brand_id = $3'}
     and ${
@@ -120,6 +121,8 @@ const selectSql = ({ scanId, brandId, unless }: Selection, chunks: readonly numb
 
 type Selected = {
   readonly chunk: number;
+  /** `null` when another process has recorded the scan meanwhile. */
+  readonly ads: Buffer | null;
   readonly own: readonly (readonly [
     adId: string,
     brandId: string,
@@ -146,20 +149,22 @@ const readSlice = async (
   const chunks = selected.map(({ chunk }) => chunk);
   const further = new Set(own.flatMap(([, , , moreChunks]) => moreChunks ?? [])).difference(new Set(chunks));
   const entries = new Map<string, [ObservedAd, ...ObservedAd[]]>();
-  for (const some of [chunks, ...[...further].toSorted((a, b) => a - b).map((chunk) => [chunk])]) {
-    const texts = await database.query<{ ads: Buffer }>({
-      name: 'ingest_staged_texts',
-      text: `select ads from ingest.staged_chunk where scan_id = $1 and chunk = any($2::int[]) and ads is not null
-             order by chunk`,
-      values: [scanId, some],
-    });
-    for (const { ads } of texts.rows) {
-      for (const ad of unpackAds(ads, (adId) => rows.has(adId))) {
-        const others = entries.get(ad.ad_id);
-        if (others === undefined) entries.set(ad.ad_id, [ad]);
-        else others.push(ad);
-      }
+  const addEntries = ({ ads }: { readonly ads: Buffer | null }): void => {
+    if (ads === null) return;
+    for (const ad of unpackAds(ads, (adId) => rows.has(adId))) {
+      const others = entries.get(ad.ad_id);
+      if (others === undefined) entries.set(ad.ad_id, [ad]);
+      else others.push(ad);
     }
+  };
+  for (const chunk of selected) addEntries(chunk);
+  for (const chunk of [...further].toSorted((a, b) => a - b)) {
+    const texts = await database.query<{ ads: Buffer | null }>({
+      name: 'ingest_staged_text',
+      text: 'select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2',
+      values: [scanId, chunk],
+    });
+    for (const text of texts.rows) addEntries(text);
   }
   return { ads: [...entries.values()].map(mergeEntries), rows };
 };
