@@ -1,20 +1,17 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import type { RecordedEvent } from '#contracts/events/event.ts';
-import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import type { Followed, Follower } from '#platform/event-store/catch-up-subscription.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
 import { createProjectorTables, openLiveTarget } from '#services/projector/apply/checkpoints.ts';
 import { applyOrPark } from '#services/projector/apply/park-stream.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
-import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { appendEvents } from './projector/events.ts';
+import { type FollowedEvent, readEvents, rebuildFromMemory } from './projector/from-memory.ts';
 import { compareStartStop } from './projector/start-stop-rates.ts';
 import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
 import { sumCpu, watchCpu } from './runner/cpu-time.ts';
@@ -52,9 +49,9 @@ export const run = async (context: BenchContext<'projector'>): Promise<void> => 
   const timed = (work: () => Promise<void>): Promise<Sample> => measure(servers, pool, work);
   const whole = await timed(() => catchUp(servers, pool, head));
   const rows = await rowsOfRadar(pool);
-  let events: readonly RecordedEvent[] = [];
+  let events: readonly FollowedEvent[] = [];
   const reading = await timed(async () => {
-    events = await readEvents(eventStore);
+    events = await readEvents(eventStore, radar.prefixes);
   });
   context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('reading part', reading)}`);
   const copyThenIndex = async (): Promise<void> => {
@@ -63,7 +60,7 @@ export const run = async (context: BenchContext<'projector'>): Promise<void> => 
   };
   for (const [name, ceiling, ours] of [
     ['radar, live', () => copyRows(pool, rows, COPY_SCHEMA), () => applyLive(pool, events)],
-    ['radar, rebuild', copyThenIndex, () => rebuild(pool, eventStore, events)],
+    ['radar, rebuild', copyThenIndex, () => rebuildFromMemory(pool, radar, events)],
   ] as const) {
     const pairs = await measurePairs(
       context.rounds,
@@ -127,10 +124,10 @@ async function catchUp(servers: BenchServers, pool: Database, head: bigint): Pro
   }
 }
 
-async function applyLive(pool: Database, events: readonly RecordedEvent[]): Promise<void> {
+async function applyLive(pool: Database, events: readonly FollowedEvent[]): Promise<void> {
   const target = await openLiveTarget(pool, radar);
   for (let from = 0; from < events.length; from += BATCH_EVENTS) {
-    const batch = events.slice(from, from + BATCH_EVENTS);
+    const batch = events.slice(from, from + BATCH_EVENTS).map(({ event }) => event);
     const position = batch.at(-1)?.position ?? 0n;
     await applyOrPark(pool, target, new Set(), batch, position, {
       prove: () => Promise.resolve(),
@@ -139,48 +136,6 @@ async function applyLive(pool: Database, events: readonly RecordedEvent[]): Prom
       },
     });
   }
-}
-
-async function rebuild(
-  pool: Database,
-  eventStore: EventStore,
-  events: readonly RecordedEvent[],
-): Promise<void> {
-  let next = 0;
-  const follow = (): Follower => ({
-    take: async (max) => {
-      const taken = events
-        .slice(next, next + max)
-        .map((event): Followed => ({ kind: 'event', event, bytes: 0 }));
-      next += taken.length;
-      return next < events.length ? taken : [...taken, { kind: 'caught_up' }];
-    },
-    [Symbol.asyncDispose]: async () => undefined,
-  });
-  await rebuildProjection(
-    pool,
-    createSharedReader({ ...eventStore, follow }),
-    radar,
-    new AbortController().signal,
-  );
-}
-
-async function readEvents(eventStore: EventStore): Promise<readonly RecordedEvent[]> {
-  await using follower = eventStore.follow({
-    after: null,
-    prefixes: radar.prefixes,
-    bufferItems: BATCH_EVENTS * 2,
-  });
-  const events: RecordedEvent[] = [];
-  for (let caughtUp = false; !caughtUp; ) {
-    const items = await follower.take(BATCH_EVENTS);
-    if (items.length === 0) throw new Error('The event store ended the subscription.');
-    for (const item of items) {
-      if (item.kind === 'event') events.push(item.event);
-      else if (item.kind === 'caught_up') caughtUp = true;
-    }
-  }
-  return events;
 }
 
 async function rowsOfRadar(pool: Database): Promise<readonly Buffer[]> {

@@ -6,6 +6,7 @@ import {
   printRecord,
   printTable,
 } from '#platform/command-line.ts';
+import { createProgressBars } from '#services/ops/cli/commands/projections.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -60,4 +61,22 @@ test('describes errors that operators can resolve, and no others', () => {
   );
   expect(described(fault('x is not a function'))).toBeNull();
   expect(described(undefined)).toBeNull();
+});
+
+test('shows the progress of several projections in all, with rate and time left', () => {
+  vi.useFakeTimers();
+  try {
+    let written = '';
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((written += String(text)), true));
+    const progress = createProgressBars(2);
+    progress.show('ads', 0, 100, 'reading', 0, null);
+    progress.show('radar', 20, 140, 'reading', 0, null);
+    vi.advanceTimersByTime(2_000);
+    progress.show('ads', 40, 100, 'reading', 20, 3);
+    progress.end();
+    expect(written).toMatch(/ads +\S+ 40 of 100 events, 20\/s, 3 s left, reading/);
+    expect(written).toMatch(/all +\S+ 60 of 240 events, 20\/s, 9 s left, 2 projections/);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -61,7 +61,7 @@ const passes = (waiting: readonly Member[]): readonly (readonly Member[])[] => {
 };
 
 /** Reads the log once for all builds and verifications that start together. Members that fail or end leave the pass. */
-export const createSharedReader = (eventStore: EventStore): SharedReader => {
+export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): SharedReader => {
   const turns = createSemaphore(WORKS_AT_ONCE);
   let waiting: Member[] = [];
   let gathering = new AbortController();

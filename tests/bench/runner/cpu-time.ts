@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** Clock tick, the unit in which Linux counts CPU time. */
 const TICK_MS = 10;
+const READINGS_MAX = 10;
 
 type Stat = { readonly parent: number; readonly ms: number };
 
@@ -32,9 +33,18 @@ export const processTree = async (root: number): Promise<readonly number[]> =>
 export const watchCpu = async <Name extends string>(
   processes: Readonly<Record<Name, number>>,
 ): Promise<() => Promise<Readonly<Record<Name, number>>>> => {
+  const roots = Object.entries(processes) as [Name, number][];
+  const pidsOf = (stats: ReadonlyMap<number, Stat>): string =>
+    roots.flatMap(([, pid]) => treeOf(stats, pid)).join();
   const read = async (): Promise<readonly (readonly [Name, number])[]> => {
-    const stats = await readStats();
-    return (Object.entries(processes) as [Name, number][]).map(([name, pid]) => [
+    let stats = await readStats();
+    // The time of a child that ends between the reading of its parent and its own would be in neither.
+    for (let attempt = 0; attempt < READINGS_MAX; attempt += 1) {
+      const before = pidsOf(stats);
+      stats = await readStats();
+      if (pidsOf(stats) === before) break;
+    }
+    return roots.map(([name, pid]) => [
       name,
       treeOf(stats, pid).reduce((sum, one) => sum + (stats.get(one)?.ms ?? 0), 0),
     ]);

@@ -39,6 +39,7 @@ import {
 const REDRAWN_PER_SECOND = 5;
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 20;
+const ALL_NAME = 'all';
 
 /** Time after which a request without a projector is reported as waiting. */
 const TAKEN_UP_MS = 5_000;
@@ -74,7 +75,8 @@ export const createWaitingNotice = (): ((state: string) => void) => {
   };
 };
 
-export const createProgressBars = (): Progress => {
+/** A bar for each of `count` projections, and one for all when they are several. */
+export const createProgressBars = (count: number): Progress => {
   const bars = new MultiBar({
     format: '{name} {bar} {value} of {total} events, {pace}{state}',
     stream: process.stderr,
@@ -85,17 +87,49 @@ export const createProgressBars = (): Progress => {
     barsize: 24,
   });
   const barByName = new Map<string, SingleBar>();
+  const seen = new Map<string, { readonly done: number; readonly total: number }>();
+  const sumSeen = (pick: 'done' | 'total'): number =>
+    [...seen.values()].reduce((sum, one) => sum + one[pick], 0);
+  let begun: { readonly done: number; readonly atMs: number } | null = null;
+  const draw = (
+    name: string,
+    done: number,
+    total: number,
+    state: string,
+    rate: number,
+    eta: number | null,
+  ) => {
+    const pace = [
+      ...(rate > 0 ? [`${rate}/s, `] : []),
+      ...(eta === null ? [] : [`${duration(eta)} left, `]),
+    ].join('');
+    const labels = { name: name.padEnd(NAME_WIDTH), state, pace };
+    const bar = barByName.get(name) ?? bars.create(total, done, labels);
+    barByName.set(name, bar);
+    bar.setTotal(total);
+    bar.update(done, labels);
+  };
+  /** Counts an event once for each projection. The rate is that since this command began. */
+  const drawAll = (): void => {
+    const [done, total] = [sumSeen('done'), sumSeen('total')];
+    if (seen.size < count || total === 0) return;
+    const nowMs = performance.now();
+    begun ??= { done, atMs: nowMs };
+    const rate = nowMs > begun.atMs ? ((done - begun.done) * 1_000) / (nowMs - begun.atMs) : 0;
+    draw(
+      ALL_NAME,
+      done,
+      total,
+      `${count} projections`,
+      Math.round(rate),
+      rate > 0 ? (total - done) / rate : null,
+    );
+  };
   return {
     show: (name, done, total, state, rate, etaSeconds) => {
-      const pace = [
-        ...(rate > 0 ? [`${rate}/s, `] : []),
-        ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left, `]),
-      ].join('');
-      const labels = { name: name.padEnd(NAME_WIDTH), state: formatState(state), pace };
-      const bar = barByName.get(name) ?? bars.create(total, done, labels);
-      barByName.set(name, bar);
-      bar.setTotal(total);
-      bar.update(done, labels);
+      draw(name, done, total, formatState(state), rate, etaSeconds);
+      seen.set(name, { done, total });
+      if (count > 1) drawAll();
     },
     end: () => bars.stop(),
   };
@@ -271,7 +305,7 @@ const verify = async (
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort();
     process.once('SIGINT', cancel);
-    const progress = createProgressBars();
+    const progress = createProgressBars(names.length);
     const noticeWaiting = createWaitingNotice();
     const verifyOne = async (name: string): Promise<Verification | null> => {
       const seen = await watchVerification(
@@ -377,7 +411,7 @@ const watch = async (dependencies: OpsDependencies, names: readonly string[]): P
     console.error('\nDetached. The rebuild continues; cancel it with `ops projections cancel NAME`.');
   };
   process.once('SIGINT', detach);
-  const progress = createProgressBars();
+  const progress = createProgressBars(names.length);
   const noticeWaiting = createWaitingNotice();
   try {
     const builds = await Promise.all(
