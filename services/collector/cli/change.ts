@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Database } from '#platform/postgres/pool.ts';
 import { listTargets } from '#application/collecting/target-states.ts';
+import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
 import { SOURCES } from '../settings.ts';
 import { printTargets, requireTargets } from './status.ts';
 import { withDatabase } from './with-database.ts';
@@ -37,11 +38,14 @@ export const retryTargets = async (
   source: string | null,
   now: Date,
 ): Promise<void> => {
-  await changeTargets(database, 'due_at = least(due_at, $3), retry_at = null', [domain, source, now]);
-  if (source !== null && source !== 'ads_archive') return;
+  // One statement, because a target that is due beside a page that is still paused ends as refused again.
   await database.query(
-    `update collecting.archive_page set paused = null, paused_at = null, paused_of = '{}' where $1 = any(paused_of)`,
-    [domain],
+    `with asked as (
+       update collecting.archive_page set paused = null, paused_at = null, paused_of = '{}'
+       where $1 = any(paused_of) and coalesce($2, $4) = $4
+     ) update collecting.target set due_at = least(due_at, $3), retry_at = null
+     where domain = $1 and ($2::text is null or source = $2)`,
+    [domain, source, now, ARCHIVE_SOURCE],
   );
 };
 

@@ -10,7 +10,7 @@ import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { collectorCalls } from '#platform/telemetry/metrics.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
@@ -468,6 +468,33 @@ describe('due brands', () => {
     await stack.wish('whole.example', 'daily', 'ads_archive');
     expect((await stack.attempt('whole.example', 3)).outcome).toBe('complete');
     expect(await scansOf('whole.example')).toMatchObject([{ complete: true, pages: ['10000002'] }]);
+  });
+
+  test('are never due for a retry beside a page that is still paused', async () => {
+    await link('whole.example', '10000002');
+    world.faults.refused.add('10000002');
+    await wish('whole.example');
+    {
+      await using _ = start();
+      expect((await stack.attempt('whole.example')).outcome).toBe('refused');
+    }
+    const at = new Date(stack.nowMs);
+    const states: { due: boolean; paused: boolean }[] = [];
+    const watched = {
+      query: async (sql: string, values: unknown[]) => {
+        const result = await stack.database.query(sql, values);
+        const { rows } = await stack.database.query<{ due: boolean; paused: boolean }>(
+          `select due_at <= $1 as due, paused_at is not null as paused
+           from collecting.target, collecting.archive_page`,
+          [at],
+        );
+        states.push(...rows);
+        return result;
+      },
+    };
+    await retryTargets(watched as unknown as Database, 'whole.example', null, at);
+    expect(states).toContainEqual({ due: true, paused: false });
+    expect(states).not.toContainEqual({ due: true, paused: true });
   });
 
   test('are not read with fewer countries than before', async () => {
