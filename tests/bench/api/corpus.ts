@@ -15,8 +15,9 @@ import { type BenchServers, startService } from '../runner/servers.ts';
 
 /** Writes need a brand for each request of a client. */
 const BRANDS = scaled(300, 25);
-const TRACKED = scaled(50, 10);
-const KEYS = scaled(50, 22);
+/** More full pages than connections read at the same time. */
+const TRACKED = scaled(60, 10);
+const KEYS = scaled(60, 22);
 /** Brands above, and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
@@ -25,7 +26,7 @@ const PROJECTED_LIMIT_MS = 600_000;
 export interface BenchCorpus {
   readonly workspaceId: string;
   readonly slugs: readonly string[];
-  /** Key with all scopes. Its workspace lists 49 others. */
+  /** Key with all scopes. Its workspace lists 59 others. */
   readonly key: string;
 }
 
@@ -48,7 +49,7 @@ export const openWorkspaces = (
   };
 };
 
-/** Creates a workspace that tracks 50 brands and has 50 API keys. */
+/** Creates a workspace that tracks 60 brands and has 60 API keys. */
 export const recordCorpus = async (servers: BenchServers, pool: Database): Promise<BenchCorpus> => {
   await using resources = new AsyncDisposableStack();
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
