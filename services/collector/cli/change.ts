@@ -38,7 +38,7 @@ export const retryTargets = async (
   source: string | null,
   now: Date,
 ): Promise<void> => {
-  // One statement, because a target that is due beside a page that is still paused ends as refused again.
+  // One statement, because a target that is due next to a page that is still paused ends as refused again.
   await database.query(
     `with asked as (
        update collecting.archive_page set paused = null, paused_at = null, paused_of = '{}'

@@ -470,7 +470,7 @@ describe('due brands', () => {
     expect(await scansOf('whole.example')).toMatchObject([{ complete: true, pages: ['10000002'] }]);
   });
 
-  test('are never due for a retry beside a page that is still paused', async () => {
+  test('are never due for a retry next to a page that is still paused', async () => {
     await link('whole.example', '10000002');
     world.faults.refused.add('10000002');
     await wish('whole.example');
