@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { registerDocumentation } from '#services/api/server/docs-page.ts';
 import { headersOf, messagePage } from '#services/mcp/pages/layout.ts';
-import { registerConsole } from '#services/ops/http/console.ts';
+import { registerConsole } from '#services/ops/http/server.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
 import { attack, isLong, tries } from './attack.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageRole } from '#contracts/observations/social-page-link.ts';
-import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/primitives.ts';
+import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { AdPage } from './ads/creative.ts';
 import { BrandReference } from './brand.ts';
 
@@ -134,3 +134,43 @@ export const Hub = z
       .meta({ description: `Most active ads first, at most ${HUB_ROSTER_MAX}.` }),
   })
   .meta({ id: 'Hub', description: 'A page that runs ads for two or more brands: an observed association.' });
+
+export const BrandNetwork = z
+  .strictObject({
+    brands: z
+      .array(
+        z.strictObject({
+          brand: BrandReference,
+          linked_brands: Count.meta({ description: 'Brands of this network that share a page with it.' }),
+        }),
+      )
+      .meta({
+        description: `At most ${NETWORK_BRANDS_MAX}. Of a category, those that meet most others on pages, most linked first. Of one brand, the brand itself, then those it shares most with: a page counts the more the fewer brands share it.`,
+      }),
+    links: z
+      .array(
+        z.strictObject({
+          brand_ids: z
+            .array(Uuid)
+            .length(2)
+            .meta({ description: 'The two brand ids, sorted: a link has no direction.' }),
+          shared_pages: Count,
+          confidence: z.number().min(0).max(1).meta({
+            description:
+              'How much the shared pages say: each counts for the weaker of its two associations, divided by the number of other brands on it; together they count for the chance that not all of them are wrong.',
+          }),
+        }),
+      )
+      .meta({
+        description: `Between the brands shown, most confident first, at most ${NETWORK_LINKS_MAX}. Pages of more than ${NETWORK_PAGE_BRANDS_MAX} brands link none of them.`,
+      }),
+    brands_with_link: Count.meta({ description: 'Brands of the whole network, including those not shown.' }),
+    brands_without_link: Count.meta({
+      description:
+        'Public brands of the category that share no page with another; 0 in the network of one brand that has links or is not public.',
+    }),
+  })
+  .meta({
+    id: 'BrandNetwork',
+    description: 'Brands that share pages: observed associations, not ownership.',
+  });

@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { Partnership, ReusedCopy, SocialPage } from '#contracts/resources/corpus/social-page.ts';
+import {
+  Partnership,
+  ReusedCopy,
+  SocialPage,
+  BrandNetwork,
+} from '#contracts/resources/corpus/social-page.ts';
 import { listReusedCopy, listSocialPages } from '#projections/social-pages/read.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
-import { BrandNetwork } from '#contracts/resources/corpus/network.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { readNetworkOfBrand, readNetworkOfCategory } from '#projections/social-pages/read-network.ts';
 import { findCategory } from '#projections/categories/read.ts';

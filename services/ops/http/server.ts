@@ -17,9 +17,159 @@ import {
   registerProjectionRoutes,
 } from './routes.ts';
 import type { AuditDependencies } from '../audit/history.ts';
-import { registerConsole } from './console.ts';
-import { type HealthDependencies, registerHealthRoutes } from './health.ts';
 import { describeServerError } from '#platform/command-line.ts';
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { type Checks, checkReadModelsBuilt } from '#platform/process/readiness.ts';
+import { projections } from '#projections/index.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { meterProcess, registry } from '#platform/telemetry/metrics.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { createReadinessCheck } from '#platform/process/health-server.ts';
+import { fromProjector } from '../projections.ts';
+import { createServiceMetrics } from './service-metrics.ts';
+
+/** Lag, in events, above which a projection counts as behind. Under every measured load the lag stayed below it. */
+const BEHIND_EVENTS = 10_000;
+
+const NAMES = projections.map(({ name }) => name);
+
+type Health = {
+  readonly name: string;
+  readonly is_owned: boolean;
+  readonly is_paused: boolean;
+  readonly is_failed: boolean;
+  readonly is_stalled: boolean;
+  readonly is_failing: boolean;
+  readonly lag_facts: number;
+};
+
+const READ_HEALTH = `
+  select p.name, p.owner is not null as is_owned, p.is_paused, p.state = 'failed' as is_failed,
+    p.standing_since is not null as is_stalled,
+    exists (select from projector.behind b where b.projection = p.name and b.error is not null) as is_failing, l.lag_facts::float8 as lag_facts
+  from projector.projection p join projector.lag l using (name) where p.name = any($1) order by p.name`;
+
+/** Begins with the count, such as `2 of 31 paused: ads, radar`. */
+const formatFinding = (what: string, standings: readonly Health[], all: number): readonly string[] =>
+  standings.length === 0
+    ? []
+    : [`${standings.length} of ${all} ${what}: ${standings.map(({ name }) => name).join(', ')}`];
+
+/** Readiness checks of the whole service. Ignores tables whose projection was removed from the code. */
+const serviceChecks = (pool: Database): Checks => ({
+  read_models: checkReadModelsBuilt(pool, NAMES),
+  projector: async () => {
+    const { rows } = await fromProjector(() => pool.query<Health>(READ_HEALTH, [NAMES]));
+    const found = (what: string, applies: (one: Health) => boolean): readonly string[] =>
+      formatFinding(what, rows.filter(applies), rows.length);
+    const reasons = [
+      ...found('no owner', (one) => !one.is_owned),
+      ...found('paused', (one) => one.is_paused),
+      ...found('rebuild failed', (one) => one.is_failed),
+      ...found('failing', (one) => one.is_failing),
+      ...found('stalled', (one) => one.is_stalled && !one.is_paused),
+      ...found(`more than ${BEHIND_EVENTS} events behind`, (one) => one.lag_facts > BEHIND_EVENTS),
+    ];
+    return reasons.length === 0 ? null : reasons.join('; ');
+  },
+});
+
+type HealthDependencies = {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly nats: () => Nats | null;
+  readonly serverChecks: Checks;
+  readonly archiveCallsPerHour: number;
+};
+
+/** `/healthz` checks this process; `/readyz` the whole service. `/metrics` needs a token: it names projections. */
+const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
+  meterProcess();
+  const readiness = createReadinessCheck({
+    ...dependencies.serverChecks,
+    ...serviceChecks(dependencies.pool),
+  });
+  const metrics = createServiceMetrics({
+    ...dependencies,
+    missing: async () => (await readiness()).missing,
+    servers: Object.keys(dependencies.serverChecks),
+  });
+
+  app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));
+  app.route({
+    method: 'GET',
+    url: '/readyz',
+    config: { open: true },
+    handler: async (_request, reply) => {
+      const found = await readiness();
+      void reply.status(found.status === 'ready' ? 200 : 503).header('cache-control', 'no-store');
+      return found;
+    },
+  });
+  app.get('/metrics', async (_request, reply) => {
+    void reply.type(registry.contentType).header('cache-control', 'no-store');
+    return metrics();
+  });
+};
+
+const FOLDER = 'services/ops/console';
+const OWN = ['index.html', 'console.css', 'icon.svg', 'console.js', 'api.js', 'parts.js', 'projections.js'];
+const FILES = [
+  ...[...OWN, 'parked.js', 'deliveries.js', 'history.js', 'collection.js'].map((name) => `${FOLDER}/${name}`),
+  'node_modules/preact/dist/preact.mjs',
+  'node_modules/preact/hooks/dist/hooks.mjs',
+  'node_modules/htm/dist/htm.module.js',
+  'node_modules/uplot/dist/uPlot.esm.js',
+  'node_modules/uplot/dist/uPlot.min.css',
+  'node_modules/simpledotcss/simple.min.css',
+];
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Allows scripts, styles and requests of this origin only, and the import map. Trusted Types block injection of text. */
+const securityHeaders = (importMap: string) => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Browsers revalidate on each use and get 304, so a new version takes effect at once.
+  'cache-control': 'no-cache',
+});
+
+/** The console has no cookies, so another site cannot send authenticated requests (CSRF). Its files hold no secret. */
+export const registerConsole = (app: FastifyInstance): void => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  const [, importMap = ''] =
+    /<script type="importmap">(.*?)<\/script>/s.exec(read(`${FOLDER}/index.html`)) ?? [];
+  const headers = securityHeaders(importMap);
+  for (const path of FILES) {
+    const file = memoryFile(TYPES[extname(path)] ?? '', read(path));
+    const url = path.endsWith('index.html') ? '/' : `/console/${basename(path)}`;
+    app.get(url, { config: { open: true } }, (request, reply) => {
+      void reply.headers(headers);
+      return sendMemoryFile(request, reply, file);
+    });
+  }
+};
 
 declare module 'fastify' {
   interface FastifyContextConfig {
