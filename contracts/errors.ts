@@ -1,7 +1,4 @@
-/**
- * All error codes with their HTTP type and status (specification, part "Errors"). Domain code throws a `Refusal`
- * with a code. Only the API maps the code to a response.
- */
+/** Error codes with HTTP type and status (specification, "Errors"). Domain code throws them in a `Refusal`. */
 export const ERRORS = {
   invalid_input: { type: 'bad_request', status: 400 },
   invalid_cursor: { type: 'bad_request', status: 400 },

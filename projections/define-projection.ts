@@ -17,10 +17,7 @@ export type ColumnValue =
   | object;
 export type Row = Readonly<Record<string, ColumnValue>>;
 
-/**
- * Orders several streams' changes to one row. `column` holds the position of the newest upsert; older changes do
- * nothing.
- */
+/** Orders several streams' changes to one row: those older than `column`, the newest upsert's position, do nothing. */
 export type Precedence = { readonly column: string; readonly position: bigint };
 
 export type Change =
@@ -70,10 +67,7 @@ export type Projection = {
   readonly version: number;
   /** Stream-name prefixes such as `adLibrary-`: the filter of the subscription. */
   readonly prefixes: readonly string[];
-  /**
-   * Tables, a line `-- indexes`, then the indexes, which a rebuild creates last. The search path sets the schema of the
-   * names.
-   */
+  /** Tables, `-- indexes`, then the indexes, which a rebuild creates last. The search path sets the schema. */
   readonly schema: URL;
   readonly statements: Readonly<Record<string, Statement>>;
   readonly project: (event: RecordedEvent) => readonly Change[];

@@ -77,10 +77,7 @@ export const canonicalRecordText = ({ sequence: _sequence, hash: _hash, ...recor
 export const workspaceIdOf = (event: RecordedEvent): string =>
   event.metadata.workspace_id ?? (idOf(event.stream).split('+', 1)[0] as string);
 
-/**
- * Converts a recorded event to a history record. Streams of a workspace start with the workspace id, followed by
- * `+<id>` where a category has several streams per workspace.
- */
+/** Streams of a workspace start with the workspace id, then `+<id>` where a category has several of them. */
 export const toHistoryRecord = (event: RecordedEvent): HistoryRecord => {
   const { metadata } = event;
   return {

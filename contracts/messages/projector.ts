@@ -15,10 +15,7 @@ export const parseProjected = (text: string): Projected | null => {
   return { position: BigInt(position), projections: names === '' ? [] : names.split(',') };
 };
 
-/**
- * Postgres notification channel for new operator requests, which are rows of the projector's tables. A process that was
- * not listening finds them at its next poll.
- */
+/** Notification channel for operator requests, rows of the projector's tables that it also polls. */
 export const PROJECTOR_CONTROL_CHANNEL = 'projector_control';
 
 /** Written by the projector and read by operators. */

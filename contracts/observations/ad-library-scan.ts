@@ -39,10 +39,7 @@ export const BrandedContent = z
   });
 export type BrandedContent = z.infer<typeof BrandedContent>;
 
-/**
- * `null` (not shown by this scan) overwrites nothing. Unknown fields are rejected, so that money and reach cannot
- * enter.
- */
+/** `null` (not shown by this scan) overwrites nothing. Unknown fields are rejected: money and reach cannot enter. */
 export const UncutAd = z.strictObject({
   ad_id: LibraryId,
   page_id: LibraryId.nullable(),

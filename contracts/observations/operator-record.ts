@@ -15,9 +15,7 @@ export const OperatorBasis = z.enum([
 ]);
 export type OperatorBasis = z.infer<typeof OperatorBasis>;
 
-/**
- * A later record with the same basis replaces the list. An observed association, not a statement of other relations.
- */
+/** A later record with the same basis replaces the list. An observed association, nothing more. */
 export const OperatorRecord = z.strictObject({
   type: z.literal('operator.record'),
   observed_at: Timestamp,

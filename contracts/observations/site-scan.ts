@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { ObservedDomain, Slug, Timestamp } from '../values/primitives.ts';
 import { boundedWebAddress, cutNameKey, cutNameText, cutSlug, uncutWebAddress } from '../values/text.ts';
 
-/**
- * Limits keep the events of a scan within one append. Later entries of a longer list, and pages with a too long URL,
- * are left out.
- */
+/** So that a scan's events fit into one append. Later entries, and pages with too long a URL, are left out. */
 export const SITE_TOOLS_MAX = 500;
 export const SITE_SPLIT_TESTS_MAX = 200;
 export const SPLIT_TEST_ARMS_MAX = 20;

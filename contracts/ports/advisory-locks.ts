@@ -47,10 +47,7 @@ export const ADVISORY_LOCKS = {
 /** First key of the two-key locks on brands whose scans are recorded. The second is the hash of the brand's id. */
 export const BRAND_LOCK_CLASS = 7_202;
 
-/**
- * First key of the two-key locks on social pages and domains, of ads whose scans are recorded. The second is a number from the
- * page's id or the domain.
- */
+/** First key of the two-key locks on social pages and domains; the second follows from the page's id or domain. */
 export const PAGE_LOCK_CLASS = 7_203;
 
 /** First key of the two-key locks on members whose sign-ins in browsers are counted. The second is the hash of the account. */

@@ -1,7 +1,4 @@
-/**
- * Placeholder for the base URL in stored JSON, which stays valid when the service moves. JSON escapes control
- * characters, so a raw U+0001 occurs nowhere else.
- */
+/** Stands for the base URL in stored JSON, which escapes control characters, so it occurs nowhere else. */
 export const BASE_URL_MARK = '\u0001';
 
 export const BASE_URL_SQL = 'chr(1)';

@@ -1,7 +1,4 @@
-/**
- * Lower-case names of the library's API (`publisher_platforms` in the reference of the Ad Library API), each with the
- * network's other names.
- */
+/** Lower-case names of the Ad Library API (`publisher_platforms`), each with the network's other names. */
 const PLATFORMS: { readonly [code: string]: readonly string[] } = {
   facebook: ['fb'],
   instagram: ['ig'],

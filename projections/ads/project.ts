@@ -49,9 +49,7 @@ export const attributionDetail = ({ from_brand_id, to_brand_id }: AdAttributed['
   to_brand_id,
 });
 
-/**
- * True for changes newer than the event that last replaced the ad: the two streams of a moved ad apply in either order.
- */
+/** For changes newer than the event that last replaced the ad: streams of a moved ad apply in either order. */
 const IS_NEWER = 'a.full_at < i.position';
 
 /** Marks ads as missing, last seen by the last complete scan of their page. */

@@ -148,10 +148,7 @@ export const searchAds = (db: ReadDatabase, filter: AdFilter, page: PageRequest)
     ? listAds(db, filter, page)
     : searchWords(db, filter, filter.q, page);
 
-/**
- * Ads matching several facets are mostly older than a scan along the order reaches, so the scan is preferred for
- * longer.
- */
+/** Ads matching several facets are older than a scan along the order reaches; the scan is preferred for longer. */
 const EXPECTED_PAGES_OF_SEVERAL_FACETS = 0.25;
 
 const facetsOf = ({ format, status, country }: AdFilter): readonly string[] =>

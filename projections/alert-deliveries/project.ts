@@ -7,9 +7,7 @@ import { type Change, projection } from '../define-projection.ts';
 
 type Named = { readonly workspace_id: string; readonly alert_id: string };
 
-/**
- * Deletes deliveries of deleted rules at the end of each batch, because outcomes may arrive from another stream later.
- */
+/** Runs at the end of each batch, because outcomes of deleted rules may arrive later from another stream. */
 const DROP = `
   with gone as (
     select workspace_id, alert_id from :input i join deleted_alert using (workspace_id, alert_id)

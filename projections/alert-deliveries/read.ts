@@ -30,10 +30,7 @@ const ATTEMPTS = raw(`
 
 const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
-/**
- * The index alone finds the page, so attempts are read for it only. Counts are cast to double: drivers return bigint as
- * text.
- */
+/** The index finds the page, so attempts are read for it only. Counts are doubles: drivers return bigint as text. */
 export const listAlertDeliveries = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -44,10 +44,7 @@ const defineCategory = (
   ];
 };
 
-/**
- * False for a brand that a scan, link or storefront registered: only the first to arrive has an event, so its time
- * varies.
- */
+/** False when a scan, link or storefront registered the brand: only the first to arrive has an event. */
 const isProfile = (event: BrandEvent): boolean =>
   event.type === 'BrandProfileChanged' ||
   event.data.stated !== undefined ||

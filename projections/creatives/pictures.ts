@@ -106,10 +106,7 @@ export const enterHashes: Statement = {
     on conflict do nothing`,
 };
 
-/**
- * Updates the lists of both sides with the `NEAR_HASHES_MAX` nearest. Runs after `enterHashes`, so that new hashes of
- * one batch find each other.
- */
+/** Updates both sides' `NEAR_HASHES_MAX` nearest. Runs after `enterHashes`: new hashes of a batch find each other. */
 export const findNearHashes: Statement = {
   columns: { creative_key: 'text' },
   touches: ['picture', 'near_hash', 'unlisted', 'recounted'],

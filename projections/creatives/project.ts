@@ -77,9 +77,7 @@ type AdMove = {
   readonly cta_type?: string | null | undefined;
 };
 
-/**
- * `null` and absent fields stay unchanged. Files are refreshed only if the ad starts, ends or gets another list date.
- */
+/** `null` and absent fields stay. Files are refreshed only if the ad starts, ends or gets another list date. */
 const moveAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
   const { ad_id, is_full = false, active = null, listed_on = null, format = null, cta_type = null } = ad;
   if (active === null && listed_on === null && format === null && cta_type === null) return [];

@@ -16,9 +16,7 @@ const DAYS = itemsAsOfSql(
   ) d order by date`,
 );
 
-/**
- * Returns observed days, oldest first; without dates the last `DAYS_MAX`, and never more than the latest `DAYS_MAX`.
- */
+/** Observed days, oldest first; without dates the last `DAYS_MAX`, and never more. */
 export const readDailyActivity = (
   db: ReadDatabase,
   brandId: string,

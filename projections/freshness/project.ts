@@ -63,9 +63,7 @@ const COMPOSE = `
 const newestScanSql = (condition: string): string =>
   `(select s.observed_at from scan s where s.brand_id = i.brand_id and (${condition}) order by s.date desc, s.observed_at desc limit 1)`;
 
-/**
- * Scans of the brand and reliable scans count (rule 9); another brand's scan that only shows one of its ads does not.
- */
+/** Scans of the brand and reliable scans count (rule 9), no other brand's scan that only shows one of its ads. */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
   version: 9,

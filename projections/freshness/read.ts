@@ -47,9 +47,7 @@ const TRACKED_AS_OF = `
     (select max(scanned_at) from freshness.tracker where workspace_id = $1),
     (select max(scanned_at) from freshness.brand))`)} as at`;
 
-/**
- * Last scan of any tracked brand, else of the corpus; `null` before the first. Send it before the query of the figures.
- */
+/** Last scan of any tracked brand, else of the corpus; `null` before the first. Send it before the figures' query. */
 export const readTrackedAsOf = async (db: ReadDatabase, workspaceId: string): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: TRACKED_AS_OF, values: [workspaceId] }))[0]?.at ?? null;
 

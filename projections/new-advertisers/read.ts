@@ -16,9 +16,7 @@ export type NewAdvertisers = RowPage<NewAdvertiserRow> & {
   readonly as_of: string | null;
 };
 
-/**
- * Brands scanned before the window whose first ad began in it, most active first. Empty before the first nightly run.
- */
+/** Brands first scanned before the window whose first ad began in it, most active first. Rewritten nightly. */
 export const listNewAdvertisers = async (
   db: ReadDatabase,
   filter: { readonly days: number; readonly categoryId?: string; readonly country?: string },

@@ -134,10 +134,7 @@ export const refreshPagesOfAd = refresh(
   AD,
 );
 
-/**
- * Adds new brands to pages that the ad ever led to and copies current counts. Reads only the page's own row if neither
- * changed.
- */
+/** Adds new brands to all pages that the ad ever led to, and copies counts. Reads one row if neither changed. */
 export const relistPagesOfAd: Statement = {
   columns: AD,
   touches: ['page', 'page_brand', 'page_scope'],

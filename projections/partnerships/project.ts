@@ -34,10 +34,7 @@ const namePartner = (
   },
 });
 
-/**
- * `named_at` is `null` if no time of the partner is stated. No event removes a partner, so an ad without one has no
- * row.
- */
+/** `named_at`: `null` without a time of the partner. No event removes a partner, so an ad without one has no row. */
 const replaceAd = (
   event: RecordedEvent<AdLibraryEvent>,
   ad: AdRecord,

@@ -166,10 +166,7 @@ type ToolBrandRow = {
   readonly item: string | null;
 };
 
-/**
- * An index gives the keys in page order; brands without an estimate come last. The page omits brands without a
- * projected profile.
- */
+/** An index gives the keys in page order, brands without an estimate last. Omits brands without a profile. */
 export const listBrandsOfTool = async (
   db: ReadDatabase,
   { slug, country }: { readonly slug: string; readonly country?: string },

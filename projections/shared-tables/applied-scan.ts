@@ -35,10 +35,7 @@ export const recordAppliedScan: Statement = {
       or exists (select from applied a where a.brand_id = excluded.brand_id and a.resets)`,
 };
 
-/**
- * Run by a statement named `applied_scan`. A scan that was no look resets the time; a later correction may make it a
- * look again.
- */
+/** For a statement named `applied_scan`. A scan that was no look resets the time; a correction may undo this. */
 export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>): Change => {
   const { brand_id, observed_at } = event.data;
   const last = event.type === 'ScanCorrected' ? event.data.last_look : undefined;

@@ -3,10 +3,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
-/**
- * The value of the newest month or day per figure, with that date in the column `<figure>_on`. Tables are keyed by
- * `brand_id` and hold `observed_at`.
- */
+/** The newest month or day per figure, its date in `<figure>_on`. Tables: key `brand_id`, with `observed_at`. */
 const FIGURES = {
   monthly_visits: 'bigint',
   global_ranking: 'bigint',

@@ -56,10 +56,7 @@ export const observedDay = (event: ScanRecorded | ScanCorrected): readonly Chang
 /** Last scan first; scans of the same time by id. */
 const LAST_FIRST = 's.out_of_order, s.observed_at desc, s.scan_id desc';
 
-/**
- * The last scan decides the active ads, never one out of order over one in order; new and retired ads are summed. A day
- * without scans has no row.
- */
+/** The last scan decides the active ads, never one out of order over one in order; new and retired ads are summed. */
 export const refreshDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
   touches: ['scan', 'day'],

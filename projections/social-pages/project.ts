@@ -14,10 +14,7 @@ import { currentAdChanges } from '../sql/current-ad-changes.ts';
 /** Even odds, because only ads show the association. */
 const SEEN_IN_ADS_CONFIDENCE = 0.5;
 
-/**
- * `is_full` sets all columns; the later of two changes in a batch wins. Counts change by the difference of states, so
- * batch boundaries do not matter.
- */
+/** `is_full` sets all columns; the later change of a batch wins. Counts change by the difference of states. */
 const MOVE_ADS = `
   with current as materialized (${currentAdChanges(':input')}
   ), said as (
@@ -357,9 +354,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   return [...brandReference(event), ...brandFacets(event), ...(placed ? refreshes : [])];
 };
 
-/**
- * Links, profiles by source, brands per page, their copy and shared pages. Ads and links may arrive in either order.
- */
+/** Links, profiles by source, brands per page, their copy and shared pages. Ads and links come in either order. */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
   version: 9,

@@ -91,10 +91,7 @@ const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): str
 const SHARED_PAGE_WEIGHT = 1_000_000;
 const NEAREST = '(s.brand_id = $1) desc, s.nearness desc, s.brand_id';
 
-/**
- * The index alone gives the nearness. Sorting thousands of neighbours by links takes ten times as long and says less
- * about the brand.
- */
+/** The index gives the nearness; sorting thousands of neighbours by links takes ten times as long and says less. */
 const OF_BRAND = networkOf({
   tables: `
     neighbour as materialized (

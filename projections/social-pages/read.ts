@@ -9,10 +9,7 @@ import {
   SOCIAL_PAGES_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
 
-/**
- * A page is a third party's when linked in another role or to another brand only. The owner of an unlinked page is
- * unknown.
- */
+/** A page linked in another role or to another brand only is a third party's. An unlinked page's owner is unknown. */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
 export const AD_PAGE_SQL = `json_build_object('page_id', p.social_page_id, 'page_name', n.page_name)`;

@@ -22,10 +22,7 @@ const typesOf = (category: string, types: string, by: 1 | -1): string => `
     ${by} * (t.value ->> 0)::bigint as tests, ${by} * (t.value ->> 1)::bigint as running
   from moved cross join jsonb_each(${types}) t where ${category} is not null`;
 
-/**
- * Adds the difference to the earlier contribution, so that events arrive in any order. Only experiments make a tool
- * count as running.
- */
+/** Adds the difference to the earlier contribution: events come in any order. Only experiments count as running. */
 const RECOUNT = `
   with moved as (
     select * from (

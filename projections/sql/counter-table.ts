@@ -1,7 +1,4 @@
-/**
- * Deletes rows whose counts are all zero, because a leftover zero row would reveal how events were batched. The added
- * sums are in `<table>_by`.
- */
+/** Adds `<table>_by`. Deletes all-zero rows, which would reveal how events were batched. */
 export const addToCounters = (
   table: string,
   key: readonly string[],

@@ -69,9 +69,7 @@ const textsOf = (rows: readonly { readonly item: string }[]): string =>
 
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
-/**
- * `null` before the first scan. Without any product so far a shop is `not_collected`: no catalogue is not an empty one.
- */
+/** `null` before the first scan; `not_collected` without any product: no catalogue is not an empty one. */
 export const readStore = async (
   db: ReadDatabase,
   brandId: string,

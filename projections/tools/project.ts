@@ -35,10 +35,7 @@ const changedPairs = (tools: string, by: 1 | -1): string => `
   from ${tools} a join ${tools} o using (brand_id)
   where a.is_changed and (a.slug < o.slug or (a.slug > o.slug and not o.is_changed))`;
 
-/**
- * Adds the difference to the earlier contribution, so that a scan costs only its changes and events arrive in any
- * order.
- */
+/** Adds the difference to the earlier contribution: a scan costs only its changes, events come in any order. */
 const RECOUNT = `
   with moved as (
     select * from (

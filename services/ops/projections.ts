@@ -19,10 +19,7 @@ const READ_ATTEMPTS = 3;
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
 
-/**
- * Runs a read; throws `not_found` without tables. Retries after a deadlock, because a starting projector of a newer
- * version alters these tables under exclusive locks.
- */
+/** Throws `not_found` without tables. Retries a deadlock: a newer projector alters tables when it starts. */
 export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -179,10 +176,7 @@ export type SchemaDifference = {
   /** Version of the tables; `null` when they do not exist. */
   readonly database_version: number | null;
   readonly code_version: number | null;
-  /**
-   * `newer`: the tables are newer than the code. `orphaned`: tables without code. `unversioned`: the code changed, but
-   * its version was not raised.
-   */
+  /** `newer`: tables newer than the code. `orphaned`: without code. `unversioned`: changed without a new version. */
   readonly difference: 'same' | 'changed' | 'newer' | 'missing' | 'orphaned' | 'unversioned';
 };
 

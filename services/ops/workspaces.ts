@@ -307,10 +307,7 @@ const requirePerson = ({ name, email }: Person): Person => {
   return { name: requireName(name, NAME_MAX_LENGTH), email };
 };
 
-/**
- * Adds a member. Stores the key first, so that each encrypted event can be decrypted. Without a vault, the log keeps
- * the name in plain text, and an address is rejected.
- */
+/** Stores the key first: events can be decrypted. Without a vault the name is in plain text, an address rejected. */
 export const addPerson = async (
   dependencies: MemberDependencies,
   workspace_id: string,

@@ -30,10 +30,7 @@ const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, un
     );
   });
 
-/**
- * Only this file reads `process.env`. Shells and compose files produce empty strings, which count as not set. Throws
- * `SettingsError`.
- */
+/** Only this file reads `process.env`. Empty strings, as of compose files, are not set. Throws `SettingsError`. */
 export const readSettings = <Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -217,10 +214,7 @@ const LocalSecrets = z.object({ member_vault_key: z.string(), audit_signing_key:
 
 const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
 
-/**
- * Variables of the environment take precedence. One that names another server gets nothing: local secrets must not
- * sign or encrypt there.
- */
+/** The environment takes precedence. One that names another server gets nothing: local secrets must not sign there. */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => {

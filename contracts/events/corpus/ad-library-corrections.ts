@@ -33,10 +33,7 @@ export type AdStanding = AdCounted & {
   readonly stopped_on: string | null;
 };
 
-/**
- * Stored only if it does not follow from the look before: complete scans that fully covered the page show the same
- * again.
- */
+/** Stored only if it does not follow from the look before: complete scans of the whole page imply the same again. */
 export type AdLook = {
   readonly scan_id: string;
   readonly observed_at: string;
@@ -83,10 +80,7 @@ export type Occurrence = {
   readonly to_url?: string | null;
 };
 
-/**
- * A late scan changes later decisions about an ad (rule 11), which is never news. `scan_id` and `observed_at` are those
- * of the late scan.
- */
+/** A late scan, that of `scan_id`, changes later decisions about an ad (rule 11), which is never news. */
 export type AdObservationCorrected = Event<
   'AdObservationCorrected',
   Sighting & {
@@ -136,14 +130,9 @@ export type ScanCorrected = Event<
     readonly corrected_by: string;
     readonly reliable: boolean;
     readonly totals: ScanTotals;
-    /**
-     * The scan, made for another brand, showed no ad and no page of this one, and counts for no day. Absent: it looked
-     * at the brand.
-     */
+    /** The scan, made for another brand, showed nothing of this one, and counts for no day. Absent: a look. */
     readonly no_look?: true;
-    /**
-     * Newest look, with `no_look`; `null` if no other scan looked. It decides totals and times of replies.
-     */
+    /** Newest look, with `no_look`; `null` if no other scan looked. Decides totals and times of replies. */
     readonly last_look?: LastLook | null;
     /** Differences that repeat on most ads of the collector (rule 6). Absent: as recorded before. */
     readonly differences?: readonly string[];

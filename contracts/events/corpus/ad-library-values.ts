@@ -72,7 +72,5 @@ export type ShownFields = Partial<AdContent> & {
 /** The last shown value counts (rule 4), so looks state which of these they left blank. */
 export type BlankField = Exclude<keyof ShownFields, 'page_id' | 'page_name' | 'stopped_on' | 'countries'>;
 
-/**
- * Ads of the brand after an event out of order: not inactive, and all. The scan's totals hold for its own time instead.
- */
+/** Ads of the brand after an event out of order: not inactive, and all. A scan's totals hold for its own time. */
 export type AdsNow = { readonly active: number; readonly total: number };

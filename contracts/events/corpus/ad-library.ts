@@ -25,9 +25,7 @@ export type AdExcerpt = {
   readonly body: string | null;
 };
 export const EXCERPT_CHARACTERS = 300;
-/**
- * Never splits a surrogate pair. Counts in place, because an array of characters costs more than writing a radar row.
- */
+/** Never splits a surrogate pair. Counts in place: an array of characters costs more than writing a radar row. */
 export const excerptOfBody = (body: string | null): string | null => {
   if (body === null) return null;
   let end = 0;
@@ -118,9 +116,7 @@ export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonl
 
 /** A late scan reads these to decide what its own fields changed. */
 export type LeftBlank = {
-  /**
-   * Shown by an earlier scan, blank in this one. Absent: blank as before, without the fields that this scan changed.
-   */
+  /** Shown earlier, blank in this scan. Absent: blank as before, without the fields that this scan changed. */
   readonly blank?: readonly BlankField[];
   /**
    * Cards as shown, where they differ in blanks or in texts that the comparison ignores; the recorded content has the
@@ -135,10 +131,7 @@ export type LeftBlank = {
  */
 export type AdsSeen = Event<'AdsSeen', Sighting & LeftBlank & { readonly ad_ids: readonly string[] }>;
 
-/**
- * Inactive ads that a scan showed as ended or not at all. Only decisions on late scans read this. At most 5,000 per
- * event.
- */
+/** Inactive ads that a scan showed as ended or not at all, for decisions on late scans. At most 5,000 per event. */
 export type AdsStillInactive = Event<
   'AdsStillInactive',
   Sighting &
@@ -153,10 +146,7 @@ export type AdsStillInactive = Event<
 /** Collectors express these parts differently. */
 export type Aspect = 'copy' | 'cta' | 'format' | 'destination';
 
-/**
- * A new collector, not the brand, words most ads differently in one aspect (rule 6). The next scan is compared with the
- * new wording.
- */
+/** A new collector, not the brand, words most ads otherwise in one aspect (rule 6). The new wording holds next. */
 export type AdsReworded = Event<
   'AdsReworded',
   Sighting & {
@@ -174,9 +164,7 @@ export type AdsReworded = Event<
   }
 >;
 
-/**
- * A complete scan saw every active, not missing ad of the covered pages at `observed_at`, except on `partial` pages.
- */
+/** A complete scan saw every active, not missing ad of its pages at `observed_at`, except on `partial` pages. */
 export type ScanRecorded = Event<
   'ScanRecorded',
   Sighting & {
@@ -190,10 +178,7 @@ export type ScanRecorded = Event<
       readonly page_id: string;
       readonly page_name: string | null;
       readonly baseline: boolean;
-      /**
-       * Another scan of the same time is recorded, or the page has ads of countries not requested. Ads that were not
-       * shown may still run.
-       */
+      /** Another scan has this time, or the page has ads of other countries: ads that were not shown may still run. */
       readonly partial?: true;
     }[];
     /** Complete scans of this day covered all pages linked to the brand (rule 9). */
@@ -206,10 +191,7 @@ export type ScanRecorded = Event<
     readonly chronological?: true;
     readonly totals: ScanTotals;
     readonly ads_now?: AdsNow;
-    /**
-     * Late scan, link or registration that made the scan a look at the brand. Absent: the scan itself, and in older
-     * releases.
-     */
+    /** Late scan, link or registration that made the scan a look at the brand. Absent: the scan itself. */
     readonly recorded_by?: string;
   }
 >;

@@ -26,10 +26,7 @@ export type BrandRegistered = Event<
     readonly domain: string;
     readonly slug: string;
     readonly observed_at: string;
-    /**
-     * Stated by the first profile; the others are defaults. Absent when no profile registered the brand, and in earlier
-     * releases.
-     */
+    /** Stated by the first profile; the others are defaults. Absent when no profile registered the brand. */
     readonly stated?: readonly BrandField[];
   }
 >;

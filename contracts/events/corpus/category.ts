@@ -28,10 +28,7 @@ export type CategoryChanged = Event<
     readonly category_id: string;
     readonly observed_at: string;
     readonly changes: Partial<CategoryDetails>;
-    /**
-     * Fields that are stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent:
-     * none.
-     */
+    /** Stated unchanged at a later time: `name`, `description` or `taxonomy_ids.<taxonomy>`. Absent: none. */
     readonly confirmed?: readonly string[];
     /** Path of a definition older than all before. It names the categories above. */
     readonly earlier_path?: readonly CategoryOnPath[];

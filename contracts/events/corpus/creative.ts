@@ -60,10 +60,7 @@ export type CreativeCarried = Event<
   CreativeSighting & { readonly ad_ids: readonly string[] }
 >;
 
-/**
- * `changes` holds the changed fields, also inside `fields`. `confirmed`: stated unchanged at a later time, such as
- * `transcript` or `fields.hook`; absent: none.
- */
+/** `changes`: changed fields, also inside `fields`. `confirmed`: stated unchanged later, such as `fields.hook`. */
 export type CreativeAnalysed = Event<
   'CreativeAnalysed',
   CreativeSighting & { readonly changes: Partial<CreativeReading>; readonly confirmed?: readonly string[] }

@@ -2,10 +2,7 @@ import type { PageType } from '#contracts/values/links/landing-pages.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `landingPage-<landingPageId>`: visits and classifications of one page. Events of the ad library link ads to
- * it.
- */
+/** Stream `landingPage-<landingPageId>`: visits and classifications of one page. */
 export const LANDING_PAGE = 'landingPage';
 export const landingPageStream = (landingPageId: string): string => `${LANDING_PAGE}-${landingPageId}`;
 

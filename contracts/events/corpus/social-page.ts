@@ -41,10 +41,7 @@ export type PageLinkQuarantined = Event<
   }
 >;
 
-/**
- * Changes nothing now: older than another observation of the link, the same, or an end of a link never observed. It
- * shows which links held at its time (rule 9).
- */
+/** Changes nothing now: older, the same, or an end of a link never observed. Tells which links held then (rule 9). */
 export type PageLinkObserved = Event<
   'PageLinkObserved',
   {

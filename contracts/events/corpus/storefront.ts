@@ -38,16 +38,10 @@ type Sighting = {
   readonly observed_at: string;
 };
 
-/**
- * Maximum JSON characters of one event, so that none exceeds the size of an append; a larger product gets its own
- * event.
- */
+/** JSON characters of one event, so that none exceeds an append; a larger product gets its own event. */
 export const STOREFRONT_EVENT_MAX_CHARACTERS = 150_000;
 
-/**
- * Products listed first or again. The first complete scan, and incomplete ones before it, are the baseline and not
- * news.
- */
+/** Listed first or again. The first complete scan, and incomplete ones before it, are the baseline and not news. */
 export type ProductsListed = Event<
   'ProductsListed',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly products: readonly Product[] }
@@ -120,10 +114,7 @@ export type StorefrontTotals = {
   readonly mixed: number;
 };
 
-/**
- * The share that got cheaper, `totals.cheaper / totals.products`, is valid only for a `complete` scan that is neither
- * `baseline` nor late.
- */
+/** `totals.cheaper / totals.products` is valid only for a `complete` scan, neither `baseline` nor late. */
 export type StorefrontScanRecorded = Event<
   'StorefrontScanRecorded',
   Sighting & {

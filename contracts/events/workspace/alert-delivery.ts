@@ -3,20 +3,14 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `alertDelivery-<workspaceId>+<alertId>`: one per rule, so that many outcomes fit into one append, and a
- * deleted rule's history ends with it.
- */
+/** Stream `alertDelivery-<workspaceId>+<alertId>`: outcomes fit into one append, and end with the rule. */
 export const ALERT_DELIVERY = 'alertDelivery';
 export const alertDeliveryStream = (workspaceId: string, alertId: string): string =>
   `${ALERT_DELIVERY}-${workspaceId}+${alertId}`;
 
 type DeliveryKey = { readonly workspace_id: string; readonly alert_id: string; readonly delivery_id: string };
 
-/**
- * `delivery_id` is derived from rule, channel and match, so the same match gives the same delivery. It is the
- * `webhook-id` of every attempt.
- */
+/** `delivery_id` follows from rule, channel and match, and is the `webhook-id` of every attempt. */
 export type DeliveryQueued = Event<
   'DeliveryQueued',
   DeliveryKey & {

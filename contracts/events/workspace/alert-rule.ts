@@ -7,10 +7,7 @@ export const ALERT_RULE = 'alertRule';
 export const alertRuleStream = (workspaceId: string, alertId: string): string =>
   `${ALERT_RULE}-${workspaceId}+${alertId}`;
 
-/**
- * Address with its own secret, such as a chat webhook. It is stored encrypted outside the log, under its fingerprint
- * (SHA-256, hexadecimal).
- */
+/** Address with its own secret, stored encrypted outside the log under its fingerprint (hexadecimal SHA-256). */
 export type SealedAddress = { readonly host: string; readonly fingerprint: string };
 
 export type AlertRuleSettings = {

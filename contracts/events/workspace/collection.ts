@@ -2,10 +2,7 @@ import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `collection-<workspaceId>`: one stream for the tree, so that concurrent changes cannot create a cycle, and
- * deleting a subtree is one event.
- */
+/** Stream `collection-<workspaceId>`: one for the tree, so that concurrent changes create no cycle. */
 export const COLLECTION = 'collection';
 export const collectionTreeStream = (workspaceId: string): string => `${COLLECTION}-${workspaceId}`;
 

@@ -2,10 +2,7 @@ import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: one per item, so that a save reads few events, and saves of
- * different items never conflict.
- */
+/** Stream `saved-<workspaceId>+<itemType>:<itemKey>`: few events each, and saves never conflict. */
 export const SAVED = 'saved';
 export const savedStream = (workspaceId: string, { item_type, item_key }: Item): string =>
   `${SAVED}-${workspaceId}+${item_type}:${item_key}`;

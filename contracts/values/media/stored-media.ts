@@ -27,10 +27,7 @@ export const keyOfMediaName = (name: string): string =>
 export const mediaKeySql = (sha256: string): string =>
   `'media/' || left(${sha256}, 2) || '/' || substr(${sha256}, 3, 2) || '/' || ${sha256}`;
 
-/**
- * Placeholder for a signed URL, before the file name: signatures expire, so the API signs replies. JSON escapes control
- * characters, so a raw U+0002 occurs nowhere else.
- */
+/** Stands for a signed URL, before the file name: signatures expire, so the API signs replies. */
 export const MEDIA_MARK = '\u0002';
 const STORED_MEDIA = new RegExp(`${MEDIA_MARK}([0-9a-f]{64}(?:\\${THUMBNAIL_NAME_END})?)`, 'g');
 

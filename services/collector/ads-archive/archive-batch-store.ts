@@ -163,10 +163,7 @@ export const readPausedPages = async (
   return new Map(rows.map(({ social_page_id, paused }) => [social_page_id, paused]));
 };
 
-/**
- * Start of the oldest last complete scan among these brands; the first scan counts for a brand without one. Scans
- * without ended ads do not count.
- */
+/** Start of the oldest last complete scan with ended ads among these brands, else of a brand's first scan. */
 const readStopsSince = async (client: Transaction, brands: readonly ScannedBrand[]): Promise<Date | null> => {
   const { rows } = await client.query<{ since: Date | null }>(
     `select least(
@@ -268,10 +265,7 @@ export const removeBatch = async (
 
 export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
 
-/**
- * `pageAds`: pages with a complete scan. `refused`: pages to pause. `stopsRead`: includes ended ads. Throws
- * `RowLeaseLost`.
- */
+/** `pageAds`: pages scanned completely. `refused`: to be paused. `stopsRead`: with ended ads. Throws `RowLeaseLost`. */
 export const finishArchiveBatch = (
   database: Database,
   batch: ArchiveBatch,

@@ -88,10 +88,7 @@ export type ScannedBrand = {
   readonly pausedPageIds?: readonly string[];
 };
 
-/**
- * Depends on its input only, so that a repetition is equal. Omits refused pages; returns nothing without a covered
- * page.
- */
+/** Depends on its input only: a repetition is equal. Omits refused pages; returns nothing without a covered page. */
 export const brandObservations = (
   scan: ArchiveScan,
   { domain, pageIds }: ScannedBrand,

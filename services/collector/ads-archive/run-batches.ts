@@ -474,9 +474,7 @@ const runAccount = async (
   }
 };
 
-/**
- * Reads with each account at its own pace; new accounts join. Only one process may run it: the pace is in its memory.
- */
+/** Reads with each account at its own pace, in one process only: the pace is in its memory. New accounts join. */
 export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
   const { database, log, signal } = runner;
   const choosing = createKeyedMutex();

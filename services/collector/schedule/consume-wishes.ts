@@ -33,10 +33,7 @@ const find = async (
   }
 };
 
-/**
- * Leaves an existing consumer as an operator may have chosen it; servers from 2.10 on refuse other values. Returns it,
- * or `null` when it was created.
- */
+/** Returns an existing consumer, with the values of an operator, or `null` when it was created. */
 export const ensureConsumer = async (
   manager: JetStreamManager,
   stream: string,

@@ -81,9 +81,7 @@ type Row = {
   readonly last_batch_id: string | null;
 };
 
-/**
- * Claims the most urgent target: never read first, then by delay relative to the cadence. `null` when nothing is due.
- */
+/** The most urgent: never read first, then by delay relative to the cadence. `null` when nothing is due. */
 export const claimTarget = async (
   database: Database,
   options: {
@@ -174,10 +172,7 @@ export const putBack = (
     await recordAttempt(client, claimed, attempt);
   });
 
-/**
- * `readAt`: time of the published scan; `null` without one. Keeps its pages for conditional requests. Throws
- * `RowLeaseLost`.
- */
+/** `readAt`: time of the published scan or `null`. Keeps its pages for conditional requests. Throws `RowLeaseLost`. */
 export const finishBatch = (
   database: Database,
   claimed: Claimed,

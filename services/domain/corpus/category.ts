@@ -74,9 +74,7 @@ const changedDetails = (changes: Fields, existing: CategoryDetails): Partial<Cat
   };
 };
 
-/**
- * The path gives the id, so a category never moves. Old definitions fill blanks, since taxonomies have their own dates.
- */
+/** The path gives the id, so a category never moves. Old definitions fill blanks: taxonomies have own dates. */
 export const defineCategory =
   (definition: CategoryDefine) =>
   (state: CategoryState): CategoryEvent[] => {

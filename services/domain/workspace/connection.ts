@@ -9,10 +9,7 @@ import { SCOPES, type Scope } from '#contracts/values/access.ts';
 import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
-/**
- * Aggregate connection, stream `connection-<workspaceId>+<connectionId>`: an app's access as one member. A new consent
- * is a new connection.
- */
+/** Stream `connection-<workspaceId>+<connectionId>`: an app's access as one member. A new consent is a new one. */
 
 export type ConnectionState =
   | { readonly status: 'none' | 'denied' | 'ended' }

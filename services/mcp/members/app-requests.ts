@@ -90,8 +90,7 @@ export const createAppRequests = (provider: Provider, resource: string): AppRequ
     signIn: async (request, response, accountId) => {
       const context = (provider as unknown as ContextFactory).createContext(request, response);
       const session = await provider.Session.get(context);
-      // Otherwise the provider asks the person to sign out of the other account. The interaction changes first: after a
-      // crash in between, the next request changes the session.
+      // The interaction changes first: after a crash in between, the next request changes the session.
       if (session.accountId !== undefined && session.accountId !== accountId) {
         const interaction = await provider.interactionDetails(request, response);
         await Object.assign(interaction, { session: undefined }).persist();

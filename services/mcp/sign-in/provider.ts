@@ -127,8 +127,7 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
-    // Without a path the provider limits each cookie to its own request, so that two requests in a browser do not
-    // interfere.
+    // Without a path each cookie is limited to its own request, so that two requests in a browser do not interfere.
     cookies: { keys: [...keys.cookies], long: { ...cookie, path: '/' }, short: cookie },
     // Signing out of a browser does not end the app's connection.
     expiresWithSession: () => false,

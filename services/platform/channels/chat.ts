@@ -183,9 +183,7 @@ const TOO_MANY_REQUESTS = 429;
 
 export const UNKNOWN_CHAT_TOOL = `This is not an incoming webhook of a supported chat tool: ${CHAT_TOOLS_NAMED}. Signed requests to other receivers go to \`webhook_url\`.`;
 
-/**
- * `null` when alerts are not sent there. Where loopback is allowed, a receiver on this machine gets what Slack gets.
- */
+/** `null` when alerts are not sent there. With loopback allowed, a receiver on this machine gets what Slack gets. */
 export const chatToolAt = (address: string, rules: TargetRules): ChatTool | null => {
   const url = URL.parse(address);
   return url && (chatToolOf(url) ?? (isAllowedLoopback(url, rules) ? 'slack' : null));

@@ -1,9 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { createWakeSignal } from './wake-signal.ts';
 
-/**
- * Work of one key runs in the order of the calls, of different keys concurrently. A failure does not stop later work.
- */
+/** Work of one key runs in the order of the calls, also after a failure; of different keys concurrently. */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 const ignore = (): void => undefined;

@@ -2,8 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { networkInterfaces } from 'node:os';
 import { REFUSED_RANGES } from './refused-targets.ts';
 
-// Only globally reachable unicast addresses may be called for users, by IANA's special-purpose registries (RFC 6890) as
-// in `ipaddr.js`. Text that is not an address is rejected.
+// Only globally reachable unicast addresses may be called (RFC 6890, as in `ipaddr.js`); no other text.
 
 /** All addresses outside are special (RFC 4291). */
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -72,10 +71,7 @@ const READ_AGAIN_MS = 10_000;
 export const interfaceAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
 
-/**
- * Checks addresses of the interfaces, and `more`, which the network translates to this machine. Services here may trust
- * local callers.
- */
+/** Checks addresses of the interfaces, and `more` that lead to this machine. Services here may trust local callers. */
 export const ownAddressCheck = (
   more: readonly string[] = [],
   read: () => readonly string[] = interfaceAddresses,

@@ -1,7 +1,4 @@
-/**
- * Lead into a cloud's control plane, although not all registries of special addresses list them. Each entry names its
- * source.
- */
+/** Lead into a cloud's control plane, although not all registries list them. Each entry names its source. */
 export const REFUSED_RANGES: readonly { readonly range: string; readonly source: string }[] = [
   // Azure: DNS, health probes and the wire server. It looks like a public address.
   {

@@ -22,10 +22,7 @@ export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6
 /** All addresses, IPv4 and IPv6. Rejects with a DNS error code when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/**
- * Queries name servers directly: with `getaddrinfo` one unresponsive server would block the process's small thread
- * pool.
- */
+/** Asks name servers directly: with `getaddrinfo` one mute server would block the process's small thread pool. */
 export const resolveByNameServer = (): Resolve => {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
   return async (hostname) => {

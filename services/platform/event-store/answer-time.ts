@@ -9,10 +9,7 @@ import {
 import { EventStoreBusy, EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
 import { retry, type RetryLimits } from '../concurrency/retry.ts';
 
-/**
- * All waits of a request before its append end together, so that it is refused in the time of one call, not of
- * several.
- */
+/** All waits of a request before its append end together: it is refused in the time of one call. */
 
 /** A call gets this part at least, because Postgres may have delayed the request. */
 const LEAST_PART = 1 / 4;

@@ -167,10 +167,7 @@ export const slicesOf = <E extends EncodedEvent>(events: readonly E[]): readonly
   return slices;
 };
 
-/**
- * The package keeps all its clients' answers in one table, so one broken connection fails all. Here each call has its
- * own.
- */
+/** The package has one table of answers, so that one broken connection fails all. Here each call has its own. */
 
 /** Maximum for appends without an answer of the server. */
 export const IN_FLIGHT_MAX = 256;
@@ -194,10 +191,7 @@ export type AppendRequest = {
 };
 
 export type AppendStreamOptions = {
-  /**
-   * After a failure nothing is sent, for a writer that needs its appends in order, also across streams. Default:
-   * false.
-   */
+  /** After a failure nothing is sent, for a writer that needs its appends in order across streams. Default: false. */
   readonly endsWithFailure?: boolean;
 };
 

@@ -52,10 +52,7 @@ export type EventStore = AsyncDisposable & {
     /** Id of the command, from which event ids follow by index, or the id of each event. */
     ids: string | ((event: Event) => string),
   ): Promise<Place>;
-  /**
-   * Throws `EventStoreSilent`, or `EventStoreBusy` when the server answered others, if a request has no time for its
-   * own calls.
-   */
+  /** Throws `EventStoreSilent`, or `EventStoreBusy` when others were answered, if a request has no time left. */
   waitFor<T>(work: Promise<T>): Promise<T>;
   follow(options: FollowOptions): Follower;
   /** 0n for a log without our own events. Events of the server itself do not count. */

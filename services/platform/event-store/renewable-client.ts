@@ -13,10 +13,7 @@ type CallArguments = { callArguments: (...options: readonly unknown[]) => [Metad
 
 const PLAIN_TEXT_CREDENTIALS = /^(?:esdb|kurrentdb):\/\/([^:@/]+):([^@/]*)@.*[?&]tls=false(?:&|$)/i;
 
-/**
- * The client omits credentials with `tls=false`, but the local event store checks them. Settings refuse plain text to
- * another host.
- */
+/** The client omits credentials with `tls=false`, but the local event store checks them. */
 const sendCredentials = (client: EventStoreDBClient, url: string): EventStoreDBClient => {
   const [, user, password] = PLAIN_TEXT_CREDENTIALS.exec(url) ?? [];
   if (user === undefined || password === undefined) return client;

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Less than the two seconds after which a command is refused, so that its caller gets the answer also on a busy
- * machine.
- */
+/** Less than the two seconds after which a command is refused, so that its caller gets the answer in time. */
 export const EVENT_STORE_ANSWER_MS = 1_600;
 
 export const eventStoreAnswerSettings = {

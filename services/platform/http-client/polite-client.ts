@@ -169,10 +169,7 @@ export type HostRest = {
   readonly reason: string;
 };
 
-/**
- * Outlives restarts and is shared, so that two processes are as polite as one. `host` is a name with its port, if it
- * has one.
- */
+/** Outlives restarts and is shared: two processes are as polite as one. `host`: a name, and its port if any. */
 export type HostMemory = {
   readRobots(host: string): Promise<StoredRobots | null>;
   writeRobots(host: string, robots: StoredRobots): Promise<void>;

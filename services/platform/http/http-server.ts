@@ -35,10 +35,7 @@ export const send = (reply: FastifyReply, status: number, headers: Headers, body
 
 const CLOSE_EVERY_MS = 50;
 
-/**
- * Returns the function to call when the server stops. Node would wait for connections that a browser opened and never
- * used.
- */
+/** Call the result when the server stops: Node would wait for connections that a browser opened and never used. */
 export const closeIdleConnections = (server: Server): (() => void) => {
   const open = new Set<Socket>();
   server.on('connection', (socket) => {

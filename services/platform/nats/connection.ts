@@ -47,10 +47,7 @@ export type Nats = AsyncDisposable & {
   readonly streamSettings: StreamSettings;
 };
 
-/**
- * Pulls and acknowledgements around a disconnect may not have reached the server, so consumers repeat them after
- * `next`.
- */
+/** Consumers repeat pulls and acknowledgements after `next`: those around a disconnect may be lost. */
 export const watchReconnects = (connection: NatsConnection): Pick<WakeSignal, 'next'> => {
   const reconnected = createWakeSignal();
   const watch = async (): Promise<void> => {

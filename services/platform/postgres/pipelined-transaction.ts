@@ -12,10 +12,7 @@ export type PipelinedStatement = { readonly text: string; readonly values?: read
 
 /** Pipelined connection, for transactions whose statements do not depend on earlier results. */
 export type Pipeline = AsyncDisposable & {
-  /**
-   * Sends all statements in one write, because round trips cost more than small statements. Throws the first error,
-   * after a rollback.
-   */
+  /** Sends all in one write: round trips cost more than small statements. Throws the first error, after a rollback. */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
   /** Must be called after other connections filled the tables. */
   discardPlans(): void;

@@ -39,10 +39,7 @@ export type PoolSettings = Pick<
   readonly statement_timeout?: number;
 };
 
-/**
- * `answerMs` limits opening, waiting and each statement. The server cancels half a second sooner, so that it keeps its
- * connections.
- */
+/** `answerMs` limits opening, waiting and each statement, which the server cancels half a second sooner. */
 export const requestPoolSettings = (answerMs: number) =>
   ({
     connectionTimeoutMillis: answerMs,
@@ -76,9 +73,7 @@ export const openPool = (url: string, max: number, settings: PoolSettings = {}):
 /** Avoids plans that read whole tables: PostgreSQL makes them while tables are small, and keeps them. */
 const INDEXED_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
 
-/**
- * Names statements, so that a connection plans each once. For statements that find rows by an index with any values.
- */
+/** Names statements: a connection plans each once. For rows found by an index with any values. */
 export const openPreparingPool = (url: string, max: number, options = ''): Database => {
   const pool = openPool(url, max, { options: `${INDEXED_PLANS} ${options}` });
   const statementOf = statementNames();

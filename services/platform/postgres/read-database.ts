@@ -177,10 +177,7 @@ const serverOf = (url: string): string => {
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
 };
 
-/**
- * A `READ_DATABASE_URL` on the server of `DATABASE_URL` has a read-only role; on another server it is a streaming
- * standby.
- */
+/** On the server of `DATABASE_URL` a `READ_DATABASE_URL` has a read-only role; elsewhere it is a standby. */
 export const readDatabaseUrls = ({
   DATABASE_URL,
   READ_DATABASE_URL: reader = DATABASE_URL,

@@ -2,10 +2,7 @@ import { escapeIdentifier } from 'pg';
 import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from './pool.ts';
 
-/**
- * Schemas with secrets or state of processes. Created before the default privileges, which make later schemas
- * readable.
- */
+/** Schemas with secrets or state, created before the default privileges, which make later schemas readable. */
 const PRIVATE_SCHEMAS = [
   'vault',
   'oauth',

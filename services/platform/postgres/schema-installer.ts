@@ -48,8 +48,7 @@ const install = async (
   await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
   const limit = { query_timeout: INSTALL_TIMEOUT_MS };
   await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });
-  // Reads what another process committed during the wait: `create schema if not exists` alone would fail on a duplicate
-  // name.
+  // Another process may have committed during the wait: `if not exists` alone would fail on a duplicate name.
   const { rows } = await client.query<{ current: string | null }>(
     `select obj_description(oid, 'pg_namespace') as current from pg_namespace where nspname = $1`,
     [fingerprintOn ?? null],

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Less than the three seconds after which a read is refused, so that its caller gets the answer also on a busy
- * machine.
- */
+/** Less than the three seconds after which a read is refused, so that its caller gets the answer in time. */
 export const READ_ANSWER_MS = 2_500;
 
 /** Default of processes without the setting below, such as for a report of many rows. */

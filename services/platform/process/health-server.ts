@@ -10,10 +10,7 @@ import { type Checks, findMissing, type Missing, openServerChecks, type ServerUr
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_MAX_BYTES = 8 * 1024;
 
-/**
- * Needs no token, so bind the port to loopback or to the network of scraper and orchestrator. Replies hold no customer
- * data.
- */
+/** Needs no token: bind the port to loopback or the scraper's network. Replies hold no customer data. */
 export const operatorPortSettings = {
   METRICS_HOST: z.string().default('127.0.0.1').describe('Host that the operator port listens on.'),
   METRICS_PORT: Port.optional().describe(

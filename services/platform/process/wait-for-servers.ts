@@ -71,10 +71,7 @@ const NAMES: Readonly<Record<string, string>> = {
   nats: 'NATS',
 };
 
-/**
- * Rejects at once when `signal` is aborted, for an unsupported event store, and for another log than that of the
- * database.
- */
+/** Rejects at once when aborted, for an unsupported event store, and for another log than the database's. */
 export const waitForServers = async (log: Log, signal: AbortSignal, urls: ServerUrls): Promise<void> => {
   await using servers = openServerChecks(urls);
   const names = Object.keys(servers.checks).map((name) => NAMES[name] ?? name);

@@ -54,10 +54,7 @@ const endOfBracket = (source: string, from: number): number => {
   return source.length;
 };
 
-/**
- * Longest literal in every match, lower case; `null` below three characters. A text search is far faster than a
- * pattern.
- */
+/** Longest literal in every match, lower case; `null` below three characters. Text search is faster than a pattern. */
 export const literalOf = (source: string): string | null => {
   const runs: string[] = [];
   let run = '';
@@ -325,10 +322,7 @@ const readJson = (path: string): JsonObject => {
 const packageFolder = (): string =>
   dirname(createRequire(import.meta.url).resolve('wappalyzer/package.json'));
 
-/**
- * `null` reads the package's rules. Adds the rules of `shop-tools.json` and merges equal tools. Throws without rule
- * files.
- */
+/** `null`: the package's rules. Adds `shop-tools.json` and merges equal tools. Throws without rule files. */
 export const loadToolRules = (folder: string | null): RuleSet => {
   const root = folder ?? packageFolder();
   const files = readdirSync(join(root, 'technologies')).filter((file) => file.endsWith('.json'));

@@ -56,9 +56,7 @@ const shareText = (one: AdCardContent, other: AdCardContent): boolean => {
   );
 };
 
-/**
- * `undefined` for a new card. Matches by index if all are compatible there, so that later scans fill the same cards.
- */
+/** `undefined` for a new card. Matches by index if all are compatible there, so later scans fill the same cards. */
 const matchCards = (existing: Cards, seen: Cards): readonly (AdCardContent | undefined)[] => {
   const isCompatibleAt = (card: AdCardContent, index: number): boolean => {
     const counterpart = existing[index];

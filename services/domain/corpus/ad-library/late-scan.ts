@@ -107,10 +107,7 @@ export const emptyLateTotals = (): LateTotals => ({
   seenAfter: new Map(),
 });
 
-/**
- * A complete scan of the page without the ad is an absence. So are scans elsewhere after the late look, until one shows
- * it.
- */
+/** A complete scan of the page without the ad is an absence, also one elsewhere after the late look. */
 const withLateLook = (
   { scan, scans }: LateScan,
   looks: ExpandedLooks,

@@ -33,10 +33,7 @@ const NEWS_GRACE_DAYS = 1;
 export const covers = ({ countries }: { readonly countries: readonly string[] }, country: string): boolean =>
   countries.includes(country) || countries.includes('ALL');
 
-/**
- * `null` when there is none. Scans for the same brand count for a page that this scan does not name, from its first ad
- * on.
- */
+/** `null`: none. Scans for the brand count for a page that this scan does not name, from its first ad on. */
 export const lastLookBefore = (
   scan: Pick<ScanHeader, 'scanned_at' | 'countries' | 'pageIds'>,
   pageId: string,

@@ -1,9 +1,6 @@
 import { countedBytes } from '../append-stream.ts';
 
-/**
- * A copied event keeps its first position and time in its metadata, so that audit histories and their hashes stay
- * unchanged.
- */
+/** A copied event keeps its first position and time in its metadata, so that audit hashes stay unchanged. */
 
 /** `toRecordedEvent` takes the mark out. */
 const FIRST_RECORDED = '$firstRecorded';

@@ -66,10 +66,7 @@ export type OnTakeover = (client: Transaction, epoch: bigint) => Promise<unknown
 export type Leases = AsyncDisposable & {
   /** Process name for operators, also in `run.lease`. */
   readonly owner: string;
-  /**
-   * Raises the epoch. `null` when a process holds the lease, this one included, or the former owner has an open
-   * transaction.
-   */
+  /** Raises the epoch. `null` when a process holds the lease, or the former owner has an open transaction. */
   acquire(name: LeaseName, onTakeover?: OnTakeover): Promise<Lease | null>;
   /** Throws `LeaseLost`, or the error of Postgres when it does not answer. */
   prove(lease: Lease): Promise<void>;
