@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { collectorConsumer, SCRAPE_REQUESTED, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
 import { silentLog } from '#platform/logger.ts';
 import { consumeWishes } from '#services/collector/schedule/consume-wishes.ts';
-import { type CollectorStack, openCollectorStack, until } from './collector-stack.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { openCollectorStack, until } from './collector-stack.ts';
 
-let stack: CollectorStack;
-beforeAll(async () => {
-  stack = await openCollectorStack();
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openCollectorStack());
 
 const consume = (...sources: readonly string[]): AsyncDisposable => {
   const stopping = new AbortController();

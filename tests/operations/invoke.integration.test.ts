@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import { sha256Of } from '#application/access/key-format.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
@@ -9,24 +8,17 @@ import type { OperationDependencies } from '#operations/dependencies/dependencie
 import { invoke } from '#operations/invoke.ts';
 import { listTrackedBrands, trackBrand } from '#operations/tracked-brands.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import type { CorpusBrand } from './fixtures/corpus.ts';
-import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
+import { type Key, openApiStack } from './fixtures/stack.ts';
 import { eventsOf, pathOf, trackingThrough } from './fixtures/tracking.ts';
 
 const COMMAND_ID = 'b8a6c1de-4f5f-4d4e-9b0e-2a7c3d1e5f60';
-let stack: ApiStack;
-let app: FastifyInstance;
-let dependencies: OperationDependencies;
-let brands: readonly CorpusBrand[];
-let alpha: CorpusBrand;
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, brands] = await Promise.all([stack.api(), stack.seed(['alpha', 'beta', 'gamma'])]);
-  dependencies = stack.operations();
-  alpha = brands[0] as CorpusBrand;
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, brands] = await Promise.all([stack.api(), stack.seed(['alpha', 'beta', 'gamma'])]);
+const dependencies = stack.operations();
+const alpha = brands[0] as CorpusBrand;
 
 const callerOf = async (key: Key): Promise<Caller> => {
   const caller = await dependencies.callers.find(sha256Of(key.text));

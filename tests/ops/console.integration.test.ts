@@ -13,11 +13,77 @@ import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
-import { newDelivery } from '../delivery/new-delivery.ts';
+import { newDelivery, METADATA } from '../delivery/new-delivery.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from './fixtures/browser.ts';
-import { faintText } from './fixtures/contrast.ts';
 import { takeScreenshot } from './fixtures/screenshots.ts';
-import { recordRule } from './fixtures/record-rule.ts';
+import { type AlertRuleCreated, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+
+/** Minimum contrast ratio of text to its background (WCAG 2.2, 1.4.3, normal text size). */
+const CONTRAST_MIN = 4.5;
+
+/** The script reads colours from a canvas, which parses every CSS colour notation. */
+const FAINT_TEXT = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const bytes = (paint) => {
+    canvas.clearRect(0, 0, 1, 1);
+    paint();
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const fill = (colour) => { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); };
+  const luminance = ([red, green, blue]) => {
+    const [r, g, b] = [red, green, blue].map((byte) => {
+      const part = byte / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    const layers = [];
+    for (let one = element; one !== null; one = one.parentElement) layers.unshift(getComputedStyle(one).backgroundColor);
+    return layers;
+  };
+  const faint = new Set();
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+    const style = getComputedStyle(element);
+    if (!own || !element.checkVisibility({ visibilityProperty: true }) || element.closest(':disabled')) continue;
+    const layers = behind(element);
+    const ground = bytes(() => layers.forEach(fill));
+    const text = bytes(() => { layers.forEach(fill); fill(element.closest('svg') ? style.fill : style.color); });
+    const [light, dark] = [luminance(ground), luminance(text)].sort((a, b) => b - a);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < ${CONTRAST_MIN}) faint.add(element.tagName + '.' + element.className + ' ' + ratio.toFixed(1) + ': ' + element.textContent.slice(0, 40));
+  }
+  return [...faint];
+})()`;
+
+const faintText = (page: Page): Promise<readonly string[]> => page.evaluate<readonly string[]>(FAINT_TEXT);
+
+/** Deliveries can only be replayed if their rule exists. */
+const recordRule = async (
+  { eventStore }: ApiStack,
+  { workspaceId: workspace_id, memberId: member_id }: Key,
+  alert_id: string,
+): Promise<void> => {
+  const created: AlertRuleCreated = {
+    type: 'AlertRuleCreated',
+    data: {
+      workspace_id,
+      alert_id,
+      member_id,
+      name: 'Launches',
+      trigger: 'new_ads',
+      brand_ids: [],
+      cadence: 'instant',
+      email: false,
+      webhook_url: 'https://hooks.shop.example/ads',
+      chat: null,
+      enabled: true,
+      created_at: new Date().toISOString(),
+    },
+  };
+  await eventStore.append(alertRuleStream(workspace_id, alert_id), -1n, [created], METADATA, 'a rule');
+};
 
 /** Screenshots of every page, at desktop and phone width, go to the folder SCREENSHOTS_DIR. */
 const TOKEN = 'the token of the operators';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -18,17 +18,14 @@ import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import type { WaitingStream } from '#services/ops/waiting-events.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { proxied } from '../faults/fault-proxy.ts';
-import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { openApiStack } from '../operations/fixtures/stack.ts';
 import { until } from '../stack/wait-until.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 
 const TOKEN = 'the token of the operators';
 const PARKED = 7;
 const WAITING = 3;
 
-let stack: ApiStack;
-let app: ReturnType<typeof buildOps>;
-let db: ReturnType<typeof openReadDatabase>;
-let key: Key;
 let postgresFault: string | null = null;
 
 const call = async (method: 'GET' | 'POST', url: string, payload?: object) =>
@@ -82,23 +79,17 @@ const parkEvents = async (projection: string): Promise<void> => {
   );
 };
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  key = await stack.key();
-  await createDeliveryTables(stack.pool);
-  db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
-  app = openedWith({});
-  await stack.projected(await stack.eventStore.head());
-  // A projector moves the positions first, and records that its read models are built afterwards.
-  const names = projections.map(({ name }) => name);
-  const check = checkReadModelsBuilt(stack.pool, names);
-  await until('the read models built', 20_000, async () => (await check()) === null);
-});
-afterAll(async () => {
-  await app.close();
-  await db[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
-});
+const stack = await disposeAfterAll(openApiStack());
+const key = await stack.key();
+await createDeliveryTables(stack.pool);
+const db = await disposeAfterAll(openReadDatabase(stack.environment['DATABASE_URL'] ?? ''));
+const app = openedWith({});
+await stack.projected(await stack.eventStore.head());
+// A projector moves the positions first, and records that its read models are built afterwards.
+const names = projections.map(({ name }) => name);
+const check = checkReadModelsBuilt(stack.pool, names);
+await until('the read models built', 20_000, async () => (await check()) === null);
+afterAll(() => app.close());
 
 describe('health', () => {
   test('/readyz returns 200 when nothing is missing, and 503 with the missing parts otherwise', async () => {

@@ -2,14 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Projection } from '#projections/define-projection.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fingerprint-'));
-});
+const folder = mkdtempSync(join(tmpdir(), 'fingerprint-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const withSchema = (text: string, rest: Partial<Projection> = {}): string => {

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLog } from '#platform/logger.ts';
-import { type CountingStack, openCountingStack } from './counting-projection.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { openCountingStack } from './counting-projection.ts';
 
 const OTHERS = ['calm', 'even', 'still'] as const;
 const SLOW = 'slow';
@@ -13,7 +14,6 @@ const PROBATION_FIRST_MS = 20_000;
 const REJOINED = { timeout: 3 * PROBATION_FIRST_MS, interval: 100 };
 const TEST_LIMIT_MS = 360_000;
 
-let stack: CountingStack;
 const failures: unknown[] = [];
 const log = createLog(
   'projector',
@@ -26,12 +26,9 @@ const log = createLog(
     },
   }),
 );
-beforeAll(async () => {
-  stack = await openCountingStack();
-  // The position of the first event may be 0, which projections without tables have passed.
-  await stack.count('first', 1, 1);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openCountingStack());
+// The position of the first event may be 0, which projections without tables have passed.
+await stack.count('first', 1, 1);
 
 test('a projection that succeeds alone joins the others again only after its probation', {
   timeout: TEST_LIMIT_MS,

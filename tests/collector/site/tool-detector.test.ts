@@ -1,26 +1,23 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { silentLog } from '#platform/logger.ts';
 import { createToolDetector, PAGE_MAX_LENGTH } from '#services/collector/site/tools/tool-detector.ts';
 
 /** A page may take long on a busy machine. */
 const GENEROUS_MS = 60_000;
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tool-rules-'));
-  mkdirSync(join(folder, 'technologies'));
-  writeFileSync(join(folder, 'categories.json'), JSON.stringify({ 1: { name: 'Shop' } }));
-  const rules = {
-    Early: { cats: [1], headers: { server: 'early' } },
-    // Nested repetitions over a long run of one letter take longer than any limit.
-    Endless: { html: '(?:a{1,9}){1,99}b' },
-    Late: { cats: [1], dom: '.late' },
-  };
-  writeFileSync(join(folder, 'technologies', 'a.json'), JSON.stringify(rules));
-});
+const folder = mkdtempSync(join(tmpdir(), 'tool-rules-'));
+mkdirSync(join(folder, 'technologies'));
+writeFileSync(join(folder, 'categories.json'), JSON.stringify({ 1: { name: 'Shop' } }));
+const rules = {
+  Early: { cats: [1], headers: { server: 'early' } },
+  // Nested repetitions over a long run of one letter take longer than any limit.
+  Endless: { html: '(?:a{1,9}){1,99}b' },
+  Late: { cats: [1], dom: '.late' },
+};
+writeFileSync(join(folder, 'technologies', 'a.json'), JSON.stringify(rules));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const page = (html: string) => ({

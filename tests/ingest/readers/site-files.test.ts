@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-let folder: ExportFolder;
-beforeAll(async () => {
-  folder = await ExportFolder.open();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
+const folder = await disposeAfterAll(ExportFolder.open());
 
 const OPTIONS: ReadOptions = { brand: 'shop.example', scannedAt: '2026-03-02T08:00:00.000Z', complete: true };
 

@@ -1,25 +1,12 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+import { openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let alpha: CorpusBrand;
-let beta: CorpusBrand;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  const [opened, issued, brands] = await Promise.all([
-    stack.api(),
-    stack.key(),
-    stack.seed(['alpha', 'beta']),
-  ]);
-  [app, key, alpha, beta] = [opened, issued, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [opened, issued, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta'])]);
+const [app, key, alpha, beta] = [opened, issued, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
 
 const idsOf = (data: unknown): readonly string[] => (data as { id: string }[]).map(({ id }) => id);
 

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
 import type { Event } from '#contracts/events/event.ts';
@@ -11,10 +10,12 @@ import { on } from '#tests/dsl/api.ts';
 import { shopEvents, shopProduct, shopScan, trafficEvent } from '#tests/dsl/site-events.ts';
 import { nameOperator } from '#tests/projections/fixtures/network-events.ts';
 import { until } from '#tests/stack/wait-until.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from '../fixtures/corpus.ts';
 import { keyOf, recordCreative } from '../fixtures/creative-events.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+import { openApiStack } from '../fixtures/stack.ts';
+import { scanRecorded } from '#tests/dsl/ad-events.ts';
 
 const HOUR_MS = 3_600_000;
 const METADATA = {
@@ -26,54 +27,23 @@ const METADATA = {
 } as const;
 const WAIT_MS = 30_000;
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let alpha: CorpusBrand;
 const profiledAt = new Date(Date.now() - 400 * HOUR_MS).toISOString();
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  const [opened, issued, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
-  [app, key, alpha] = [opened, issued, brands[0] as CorpusBrand];
-  await seedBrand(stack.eventStore, registered('never.com', profiledAt));
-  await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
-    key,
-    body: { brand_id: alpha.id },
-  });
-  await stack.projected(await stack.eventStore.head());
+const stack = await disposeAfterAll(openApiStack());
+const [opened, issued, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
+const [app, key, alpha] = [opened, issued, brands[0] as CorpusBrand];
+await seedBrand(stack.eventStore, registered('never.com', profiledAt));
+await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+  key,
+  body: { brand_id: alpha.id },
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+await stack.projected(await stack.eventStore.head());
 
-const scanned = (brandId: string, observed_at: string): ScanRecorded => ({
-  type: 'ScanRecorded',
-  data: {
-    brand_id: brandId,
-    scan_id: derivedId('scan', `${brandId} ${observed_at}`),
-    observed_at,
-    scanned_for: brandId,
-    collector: 'tests',
-    complete: true,
-    countries: ['US'],
+const scanned = (brandId: string, observed_at: string): ScanRecorded =>
+  scanRecorded(brandId, observed_at, {
     pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
-    reliable: true,
-    late_arrival: false,
-    totals: {
-      seen: 3,
-      active: 3,
-      missing: 0,
-      total: 4,
-      baseline: 0,
-      news: 0,
-      late: 0,
-      stopped: 0,
-      returned: 0,
-      revised: 0,
-      destination_changed: 0,
-      reworded: 0,
-    },
-  },
-});
+    totals: { seen: 3, active: 3, total: 4 },
+  });
 
 const siteScanned = (brandId: string, observed_at: string): readonly SiteEvent[] => {
   const sighting = {

@@ -1,27 +1,22 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { GivenEvent } from '#tests/dsl/projections.ts';
 import { at, brand, scanned } from '#tests/projections/fixtures/network-events.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { APPAREL_ID, type CorpusBrand, registered } from '../fixtures/corpus.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let brands: readonly CorpusBrand[];
-let alpha: CorpusBrand;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'bravo'])]);
-  alpha = brands[0] as CorpusBrand;
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, key, brands] = await Promise.all([
+  stack.api(),
+  stack.key(),
+  stack.seed(['alpha', 'beta', 'bravo']),
+]);
+const alpha = brands[0] as CorpusBrand;
 
 describe('getBrand 200', () => {
   test('returns a brand by uuid and by slug, with freshness and URLs of this service', async () => {

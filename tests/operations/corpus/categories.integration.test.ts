@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
@@ -8,12 +7,9 @@ import { category, defineCategory } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { landingPage, recordPageClassification } from '#domain/corpus/landing-page.ts';
 import { on } from '#tests/dsl/api.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
 import { OBSERVED_AT, seedSites } from '../fixtures/traffic-corpus.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
 
 const APPAREL = categoryIdOf(['Apparel']);
 const SHOES = categoryIdOf(['Apparel', 'Shoes']);
@@ -31,31 +27,28 @@ const METADATA = {
 const append = async (stream: string, events: readonly Event[]): Promise<bigint> =>
   (await stack.eventStore.append(stream, -1n, events, METADATA, stream)).position;
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key] = await Promise.all([stack.api(), stack.key()]);
-  const [event] = defineCategory({
-    type: 'category.define',
-    observed_at: DEFINED_AT,
-    path: ['Vehicles', 'Shoes'],
-    level: 2,
-    taxonomy: null,
-    taxonomy_id: null,
-    description: 'Brake shoes.',
-  })(category.initial);
-  if (!event) throw new Error('nothing was defined');
-  await append(categoryStream(event.data.category_id), [event]);
-  await seedSites(stack, [
-    {
-      domain: 'alpha.com',
-      path: ['Apparel', 'Shoes', 'Boots'],
-      months: { '2026-05-01': { monthly_visits: 1_000 } },
-    },
-    { domain: 'beta.com', path: ['Apparel', 'Hats'] },
-    { domain: 'secret.com', path: ['Apparel', 'Hats'], is_public: false },
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, key] = await Promise.all([stack.api(), stack.key()]);
+const [event] = defineCategory({
+  type: 'category.define',
+  observed_at: DEFINED_AT,
+  path: ['Vehicles', 'Shoes'],
+  level: 2,
+  taxonomy: null,
+  taxonomy_id: null,
+  description: 'Brake shoes.',
+})(category.initial);
+if (!event) throw new Error('nothing was defined');
+await append(categoryStream(event.data.category_id), [event]);
+await seedSites(stack, [
+  {
+    domain: 'alpha.com',
+    path: ['Apparel', 'Shoes', 'Boots'],
+    months: { '2026-05-01': { monthly_visits: 1_000 } },
+  },
+  { domain: 'beta.com', path: ['Apparel', 'Hats'] },
+  { domain: 'secret.com', path: ['Apparel', 'Hats'], is_public: false },
+]);
 
 const read = async (path: string) => {
   const reply = await on(app).get(path, { key });

@@ -1,62 +1,53 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
 import { keyOf, NO_FIELDS, recordCreative } from '../fixtures/creative-events.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let alpha: CorpusBrand;
-let beta: CorpusBrand;
+import { openApiStack } from '../fixtures/stack.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 /** The only key with this prefix of ten characters. */
 const UNIQUE_PREFIX_KEY = `0123456789${'a'.repeat(54)}`;
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  const [opened, owned, brands] = await Promise.all([
-    stack.api(),
-    stack.key(),
-    stack.seed(['alpha', 'beta', 'gamma']),
-  ]);
-  [app, key, alpha, beta] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
-  const [one = '', two = '', three = '', four = ''] = alpha.adIds;
-  await recordCreative(
-    stack,
-    keyOf(1),
-    [one, two, three],
-    {},
-    {
-      transcript: 'The cave boot is back',
-      language: 'en',
-      corrections: [{ heard: 'cave', meant: 'Cove' }],
-      shown_texts: ['Half price'],
-      fields: { ...NO_FIELDS, hook: 'question', offer: 'discount' },
-    },
-  );
-  await recordCreative(
-    stack,
-    keyOf(2),
-    [four],
-    { media_kind: 'image', duration_seconds: null, width: 600, bytes: 40_000 },
-    { fields: { ...NO_FIELDS, hook: 'offer' } },
-  );
-  await recordCreative(
-    stack,
-    keyOf(3),
-    [beta.adIds[0] ?? ''],
-    { duration_seconds: 60.5 },
-    {
-      depth: 'transcribed',
-      transcript: '',
-    },
-  );
-  await stack.projected(await recordCreative(stack, UNIQUE_PREFIX_KEY, ['7777777777'], {}));
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [opened, owned, brands] = await Promise.all([
+  stack.api(),
+  stack.key(),
+  stack.seed(['alpha', 'beta', 'gamma']),
+]);
+const [app, key, alpha, beta] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
+const [one = '', two = '', three = '', four = ''] = alpha.adIds;
+await recordCreative(
+  stack,
+  keyOf(1),
+  [one, two, three],
+  {},
+  {
+    transcript: 'The cave boot is back',
+    language: 'en',
+    corrections: [{ heard: 'cave', meant: 'Cove' }],
+    shown_texts: ['Half price'],
+    fields: { ...NO_FIELDS, hook: 'question', offer: 'discount' },
+  },
+);
+await recordCreative(
+  stack,
+  keyOf(2),
+  [four],
+  { media_kind: 'image', duration_seconds: null, width: 600, bytes: 40_000 },
+  { fields: { ...NO_FIELDS, hook: 'offer' } },
+);
+await recordCreative(
+  stack,
+  keyOf(3),
+  [beta.adIds[0] ?? ''],
+  { duration_seconds: 60.5 },
+  {
+    depth: 'transcribed',
+    transcript: '',
+  },
+);
+await stack.projected(await recordCreative(stack, UNIQUE_PREFIX_KEY, ['7777777777'], {}));
 
 const found = async (query: string): Promise<readonly number[]> => {
   const { data, status } = await on(app).get(`/v1/creative-records?${query}`, { key });

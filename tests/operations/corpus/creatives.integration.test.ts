@@ -1,40 +1,27 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { archivedUrlOf } from '#projections/queries/ad-archived-media.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
 import { creativeOf, keyOf, recordCreative } from '../fixtures/creative-events.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let alpha: CorpusBrand;
-let beta: CorpusBrand;
+import { openApiStack } from '../fixtures/stack.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const adOf = (brand: CorpusBrand, place: number): string => brand.adIds[place] ?? '';
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  const [opened, owned, brands] = await Promise.all([
-    stack.api(),
-    stack.key(),
-    stack.seed(['alpha', 'beta']),
-  ]);
-  [app, key, alpha, beta] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
-  // Alpha has five files of its live ad 2, one of the ended ad 1, and one that was measured but not stored.
-  for (const n of [1, 2, 3, 4, 5]) await recordCreative(stack, keyOf(n), [adOf(alpha, 2)]);
-  await recordCreative(stack, keyOf(6), [adOf(alpha, 1), adOf(alpha, 0)], {
-    media_kind: 'image',
-    duration_seconds: null,
-    poster_url: null,
-  });
-  await stack.projected(
-    await recordCreative(stack, keyOf(7), [adOf(alpha, 3)], { media_url: null, poster_url: null }),
-  );
+const stack = await disposeAfterAll(openApiStack());
+const [opened, owned, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta'])]);
+const [app, key, alpha, beta] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
+// Alpha has five files of its live ad 2, one of the ended ad 1, and one that was measured but not stored.
+for (const n of [1, 2, 3, 4, 5]) await recordCreative(stack, keyOf(n), [adOf(alpha, 2)]);
+await recordCreative(stack, keyOf(6), [adOf(alpha, 1), adOf(alpha, 0)], {
+  media_kind: 'image',
+  duration_seconds: null,
+  poster_url: null,
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+await stack.projected(
+  await recordCreative(stack, keyOf(7), [adOf(alpha, 3)], { media_url: null, poster_url: null }),
+);
 
 const adsIn = (data: unknown): readonly string[] => (data as { ad_id: string }[]).map(({ ad_id }) => ad_id);
 

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import {
@@ -9,13 +8,9 @@ import {
   recordPageScrape,
 } from '#domain/corpus/landing-page.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from '../fixtures/corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let alpha: CorpusBrand;
+import { openApiStack } from '../fixtures/stack.ts';
 
 const METADATA = {
   $correlationId: 'pages',
@@ -57,18 +52,15 @@ const scrape = async (page_url: string, observed_at: string, http_status = 200):
   return (await stack.eventStore.append(stream, -1n, events, METADATA, `scrape ${page_url}`)).position;
 };
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  const [opened, owned, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
-  [app, key, alpha] = [opened, owned, brands[0] as CorpusBrand];
-  const at = '2026-05-01T00:00:00.000Z';
-  await seedBrand(stack.eventStore, registered('hidden.com', at, { is_public: false }));
-  await scrape(QUIZ, '2026-05-02T00:00:00Z');
-  await scrape(PRODUCT, '2026-05-03T00:00:00Z');
-  await scrape(GONE, '2026-05-04T00:00:00Z', 404);
-  await stack.projected(await scrape(HIDDEN, '2026-05-05T00:00:00Z'));
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [opened, owned, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
+const [app, key, alpha] = [opened, owned, brands[0] as CorpusBrand];
+const at = '2026-05-01T00:00:00.000Z';
+await seedBrand(stack.eventStore, registered('hidden.com', at, { is_public: false }));
+await scrape(QUIZ, '2026-05-02T00:00:00Z');
+await scrape(PRODUCT, '2026-05-03T00:00:00Z');
+await scrape(GONE, '2026-05-04T00:00:00Z', 404);
+await stack.projected(await scrape(HIDDEN, '2026-05-05T00:00:00Z'));
 
 const urls = async (query: string): Promise<readonly string[]> => {
   const { data } = await on(app).get(`/v1/pages?${query}`, { key });

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { categoryIdOf, derivedId } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
@@ -14,12 +13,9 @@ import {
   scanned,
   start,
 } from '#tests/projections/fixtures/network-events.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
+import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
 
 const OWN = '100000001';
 const HELD_BACK = '100000002';
@@ -36,35 +32,32 @@ const BRANDS = ['alpha', 'beta', 'gamma', 'delta'];
 
 const partner = { page_id: CREATOR, page_name: 'Coastal Finds' };
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key] = await Promise.all([stack.api(), stack.key()]);
-  await seedEvents(stack, [
-    ...BRANDS.map((name) => brand(name, { category_path: [SOCKS] })),
-    brand('hidden', { category_path: [SOCKS], is_public: false }),
-    brand('unseen', { category_path: [UNWORN], is_public: false }),
-    link('alpha', OWN),
-    link('alpha', SHARED, 'UNVERIFIED', 0.5),
-    link('alpha', HELD_BACK, 'REGIONAL', 0.9),
-    quarantine('alpha', HELD_BACK),
-    describePage(OWN, 'library', 2, { followers: 1_200, verified: true }),
-    start('alpha', '9000000001', { page: OWN, body: 'Warm socks for cold feet' }),
-    start('alpha', '9000000002', { page: OWN, partner }),
-    start('alpha', '9000000003', { page: SHARED }),
-    start('alpha', '9000000004', { page: CREATOR, partner: { page_id: OWN, page_name: 'Alpha' } }),
-    scanned('alpha', 5),
-    start('beta', '9000000005', { page: SHARED, body: 'Warm socks, for cold feet!' }),
-    start('beta', '9000000006', { page: SHARED }),
-    start('hidden', '9000000007', { page: SHARED }),
-    scanned('beta', 6),
-    start('gamma', '9000000008', { page: OUTLET, body: 'WARM SOCKS for cold feet' }),
-    nameOperator(HOLDING),
-    associate(HOLDING, { brands: ['alpha', 'beta', 'hidden'], pages_added: [OWN] }),
-    nameOperator(SMALL, 'Small Ltd'),
-    associate(SMALL, { brands: ['alpha'] }),
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, key] = await Promise.all([stack.api(), stack.key()]);
+await seedEvents(stack, [
+  ...BRANDS.map((name) => brand(name, { category_path: [SOCKS] })),
+  brand('hidden', { category_path: [SOCKS], is_public: false }),
+  brand('unseen', { category_path: [UNWORN], is_public: false }),
+  link('alpha', OWN),
+  link('alpha', SHARED, 'UNVERIFIED', 0.5),
+  link('alpha', HELD_BACK, 'REGIONAL', 0.9),
+  quarantine('alpha', HELD_BACK),
+  describePage(OWN, 'library', 2, { followers: 1_200, verified: true }),
+  start('alpha', '9000000001', { page: OWN, body: 'Warm socks for cold feet' }),
+  start('alpha', '9000000002', { page: OWN, partner }),
+  start('alpha', '9000000003', { page: SHARED }),
+  start('alpha', '9000000004', { page: CREATOR, partner: { page_id: OWN, page_name: 'Alpha' } }),
+  scanned('alpha', 5),
+  start('beta', '9000000005', { page: SHARED, body: 'Warm socks, for cold feet!' }),
+  start('beta', '9000000006', { page: SHARED }),
+  start('hidden', '9000000007', { page: SHARED }),
+  scanned('beta', 6),
+  start('gamma', '9000000008', { page: OUTLET, body: 'WARM SOCKS for cold feet' }),
+  nameOperator(HOLDING),
+  associate(HOLDING, { brands: ['alpha', 'beta', 'hidden'], pages_added: [OWN] }),
+  nameOperator(SMALL, 'Small Ltd'),
+  associate(SMALL, { brands: ['alpha'] }),
+]);
 
 const get = (path: string) => on(app).get(path, { key });
 

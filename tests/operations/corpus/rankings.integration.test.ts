@@ -1,21 +1,13 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { on } from '#tests/dsl/api.ts';
-import { APPAREL_ID, type CorpusBrand } from '../fixtures/corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { APPAREL_ID } from '../fixtures/corpus.ts';
+import { openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let brands: readonly CorpusBrand[];
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta'])]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, key, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta'])]);
 
 const brandIdsOf = (data: unknown): readonly string[] =>
   (data as { brand: { id: string } }[]).map(({ brand }) => brand.id);

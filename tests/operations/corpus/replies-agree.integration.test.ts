@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { busiestBrands, buildWorld } from '#deploy/local/demo/world/world.ts';
 import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { type BrandReplies, brokenRules, readReplies, REPLY_RULES } from '../fixtures/reply-rules.ts';
-import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
+import { openApiStack } from '../fixtures/stack.ts';
 
 const CORPUS = { seed: 5, brands: 8, ads: 250, days: 24, until: '2026-02-01' } as const;
 const brands = busiestBrands(buildWorld(CORPUS), 5);
 
-let stack: ApiStack;
-let replies: readonly BrandReplies[];
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  const { DATABASE_URL: databaseUrl = '', EVENT_STORE_URL: eventStoreUrl = '' } = stack.environment;
-  await using intake = await openIntake({ databaseUrl, eventStoreUrl });
-  for (const observation of demoObservations(CORPUS)) {
-    const { type } = observation;
-    if (type === 'brand.profile' || type.startsWith('social_page.') || type.startsWith('ad_library.'))
-      await intake.submit(observation);
-  }
-  const [app, key] = await Promise.all([stack.api(), stack.key({ plan: 'business' })]);
-  for (const { domain } of brands) {
-    const body = { brand_id: brandIdOf(domain) };
-    const tracked = await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
-    expect(tracked.status).toBe(201);
-  }
-  await stack.projected(await stack.eventStore.head());
-  replies = await Promise.all(brands.map(({ domain }) => readReplies(app, key, brandSlugOf(domain))));
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const { DATABASE_URL: databaseUrl = '', EVENT_STORE_URL: eventStoreUrl = '' } = stack.environment;
+await using intake = await openIntake({ databaseUrl, eventStoreUrl });
+for (const observation of demoObservations(CORPUS)) {
+  const { type } = observation;
+  if (type === 'brand.profile' || type.startsWith('social_page.') || type.startsWith('ad_library.'))
+    await intake.submit(observation);
+}
+const [app, key] = await Promise.all([stack.api(), stack.key({ plan: 'business' })]);
+for (const { domain } of brands) {
+  const body = { brand_id: brandIdOf(domain) };
+  const tracked = await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
+  expect(tracked.status).toBe(201);
+}
+await stack.projected(await stack.eventStore.head());
+const replies = await Promise.all(brands.map(({ domain }) => readReplies(app, key, brandSlugOf(domain))));
 
 const changed = (of: BrandReplies, name: keyof BrandReplies, value: object): BrandReplies => ({
   ...of,

@@ -1,80 +1,17 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { GivenEvent } from '#tests/dsl/projections.ts';
 import { siteEvents, siteScan, siteSplitTest, siteTool } from '#tests/dsl/site-events.ts';
 import { brand, start } from '#tests/projections/fixtures/network-events.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { APPAREL } from '../fixtures/corpus.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
+import { openApiStack } from '../fixtures/stack.ts';
 
 const AB = 'A/B testing';
 const [ARMS, DARK] = [siteTool('arms', AB), siteTool('dark', AB)];
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma', 'delta'])]);
-  await seedEvents(stack, [
-    brand('deck'),
-    ...[1, 2, 3].map((nth) => withCards(start('deck', `800000000${nth}`), nth)),
-    ...siteEvents(
-      siteScan('deck.example', '2026-05-02T08:00Z', {
-        tools: [ARMS],
-        split_test_tools: [{ slug: 'arms', readable: true }],
-        split_tests: [
-          siteSplitTest('arms', '1', {
-            pages: [
-              { url: 'https://deck.example/', match: 'prefix' },
-              { url: 'https://deck.example/1', match: 'exact' },
-              { url: 'https://deck.example/sale', match: 'prefix' },
-            ],
-          }),
-        ],
-      }),
-      siteScan('alpha.com', '2026-05-02T08:00Z', {
-        tools: [siteTool('pixel'), DARK, ARMS],
-        split_test_tools: [
-          { slug: 'arms', readable: true },
-          { slug: 'dark', readable: false },
-        ],
-        split_tests: [
-          siteSplitTest('arms', '1', {
-            type: 'price',
-            name: 'Boot at $129',
-            arms: [
-              { name: '$119', allocation: 0.5 },
-              { name: 'Control', allocation: 0.5 },
-            ],
-            // Three active ads of the brand lead to paths below the second page, one of them to the first page.
-            pages: [
-              { url: 'https://shop.example.com/sale?price=119', match: 'exact' },
-              { url: 'https://www.shop.example.com/', match: 'prefix' },
-              { url: 'https://shop.example.com/sa', match: 'prefix' },
-              { url: 'https://alpha.com/nowhere', match: 'exact' },
-            ],
-          }),
-          siteSplitTest('arms', '2', { state: 'paused', state_basis: 'dates' }),
-        ],
-      }),
-      siteScan('beta.com', '2026-05-02T08:00Z', {
-        tools: [DARK],
-        split_test_tools: [{ slug: 'dark', readable: false }],
-      }),
-      siteScan('delta.com', '2026-05-02T08:00Z', {
-        tools: [ARMS],
-        split_test_tools: [{ slug: 'arms', readable: true }],
-        split_tests: [siteSplitTest('arms', '1', { type: 'price' })],
-      }),
-    ),
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
 
 /** The ad itself links to the landing page of its first card. */
 const withCards = ({ stream, event }: GivenEvent, count: number): GivenEvent => {
@@ -95,6 +32,66 @@ const splitTestsOf = async (slug: string) => {
   const reply = await on(app).get(`/v1/brands/${slug}/split-tests`, { key });
   return { ...reply, found: reply.data as Record<string, unknown> };
 };
+
+const stack = await disposeAfterAll(openApiStack());
+const [app, key] = await Promise.all([
+  stack.api(),
+  stack.key(),
+  stack.seed(['alpha', 'beta', 'gamma', 'delta']),
+]);
+await seedEvents(stack, [
+  brand('deck'),
+  ...[1, 2, 3].map((nth) => withCards(start('deck', `800000000${nth}`), nth)),
+  ...siteEvents(
+    siteScan('deck.example', '2026-05-02T08:00Z', {
+      tools: [ARMS],
+      split_test_tools: [{ slug: 'arms', readable: true }],
+      split_tests: [
+        siteSplitTest('arms', '1', {
+          pages: [
+            { url: 'https://deck.example/', match: 'prefix' },
+            { url: 'https://deck.example/1', match: 'exact' },
+            { url: 'https://deck.example/sale', match: 'prefix' },
+          ],
+        }),
+      ],
+    }),
+    siteScan('alpha.com', '2026-05-02T08:00Z', {
+      tools: [siteTool('pixel'), DARK, ARMS],
+      split_test_tools: [
+        { slug: 'arms', readable: true },
+        { slug: 'dark', readable: false },
+      ],
+      split_tests: [
+        siteSplitTest('arms', '1', {
+          type: 'price',
+          name: 'Boot at $129',
+          arms: [
+            { name: '$119', allocation: 0.5 },
+            { name: 'Control', allocation: 0.5 },
+          ],
+          // Three active ads of the brand lead to paths below the second page, one of them to the first page.
+          pages: [
+            { url: 'https://shop.example.com/sale?price=119', match: 'exact' },
+            { url: 'https://www.shop.example.com/', match: 'prefix' },
+            { url: 'https://shop.example.com/sa', match: 'prefix' },
+            { url: 'https://alpha.com/nowhere', match: 'exact' },
+          ],
+        }),
+        siteSplitTest('arms', '2', { state: 'paused', state_basis: 'dates' }),
+      ],
+    }),
+    siteScan('beta.com', '2026-05-02T08:00Z', {
+      tools: [DARK],
+      split_test_tools: [{ slug: 'dark', readable: false }],
+    }),
+    siteScan('delta.com', '2026-05-02T08:00Z', {
+      tools: [ARMS],
+      split_test_tools: [{ slug: 'arms', readable: true }],
+      split_tests: [siteSplitTest('arms', '1', { type: 'price' })],
+    }),
+  ),
+]);
 
 describe('getBrandSplitTests 200', () => {
   test('lists testing tools, read or not, and no other tools', async () => {

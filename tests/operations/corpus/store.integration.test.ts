@@ -1,32 +1,25 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
 import { shopEvents, shopProduct, shopScan } from '#tests/dsl/site-events.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
+import { openApiStack } from '../fixtures/stack.ts';
 
 const scan = (at: string, fields = {}) => shopScan('alpha.com', at, fields);
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma'])]);
-  await seedEvents(stack, [
-    ...shopEvents(
-      { scan: scan('2026-05-04T08:00Z'), products: [1, 2, 3].map((id) => shopProduct(id, '20.00')) },
-      {
-        scan: scan('2026-05-12T08:00Z'),
-        products: [shopProduct(1, '15.00'), shopProduct(2, '20.00'), shopProduct(3, '20.00')],
-      },
-      { scan: scan('2026-05-13T08:00Z', { pages: 0 }), products: [] },
-    ),
-    ...shopEvents({ scan: shopScan('gamma.com', '2026-05-04T08:00Z', { pages: 0 }), products: [] }),
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma'])]);
+await seedEvents(stack, [
+  ...shopEvents(
+    { scan: scan('2026-05-04T08:00Z'), products: [1, 2, 3].map((id) => shopProduct(id, '20.00')) },
+    {
+      scan: scan('2026-05-12T08:00Z'),
+      products: [shopProduct(1, '15.00'), shopProduct(2, '20.00'), shopProduct(3, '20.00')],
+    },
+    { scan: scan('2026-05-13T08:00Z', { pages: 0 }), products: [] },
+  ),
+  ...shopEvents({ scan: shopScan('gamma.com', '2026-05-04T08:00Z', { pages: 0 }), products: [] }),
+]);
 
 const storeOf = async (path: string) => {
   const reply = await on(app).get(`/v1/brands/${path}`, { key });

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
@@ -10,14 +9,10 @@ import {
   siteTool,
   trafficEvent,
 } from '#tests/dsl/site-events.ts';
-import { APPAREL, type CorpusBrand, registered } from '../fixtures/corpus.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { APPAREL, registered } from '../fixtures/corpus.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
-let brands: readonly CorpusBrand[];
+import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
 
 const AB = 'A/B testing';
 const [PIXEL, CHAT, ARMS, DARK] = [
@@ -27,45 +22,42 @@ const [PIXEL, CHAT, ARMS, DARK] = [
   siteTool('dark', AB),
 ];
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key, brands] = await Promise.all([
-    stack.api(),
-    stack.key(),
-    stack.seed(['alpha', 'beta', 'gamma', 'delta', 'omega']),
-  ]);
-  const at = '2026-05-02T08:00Z';
-  await seedEvents(stack, [
-    brandEvent(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
-    ...siteEvents(
-      siteScan('alpha.com', at, {
-        tools: [CHAT, PIXEL, ARMS],
-        split_test_tools: [{ slug: 'arms', readable: true }],
-        split_tests: [siteSplitTest('arms', '1'), siteSplitTest('arms', '2', { type: 'rollout' })],
-      }),
-      siteScan('beta.com', at, {
-        tools: [PIXEL, ARMS, DARK],
-        split_test_tools: [
-          { slug: 'arms', readable: true },
-          { slug: 'dark', readable: false },
-        ],
-        split_tests: [siteSplitTest('arms', '1', { type: 'personalization' })],
-      }),
-      siteScan('gamma.com', '2026-05-03T08:00Z', { tools: [PIXEL] }),
-      siteScan('delta.com', '2026-05-01T08:00Z'),
-      siteScan('hidden.com', at, { tools: [PIXEL, CHAT, siteTool('secret')] }),
-    ),
-    trafficEvent('alpha.com', '2026-04-01', {
-      monthly_visits: 40_000,
-      countries: [{ country: 'US', share: 0.7 }],
+const stack = await disposeAfterAll(openApiStack());
+const [app, key, brands] = await Promise.all([
+  stack.api(),
+  stack.key(),
+  stack.seed(['alpha', 'beta', 'gamma', 'delta', 'omega']),
+]);
+const at = '2026-05-02T08:00Z';
+await seedEvents(stack, [
+  brandEvent(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
+  ...siteEvents(
+    siteScan('alpha.com', at, {
+      tools: [CHAT, PIXEL, ARMS],
+      split_test_tools: [{ slug: 'arms', readable: true }],
+      split_tests: [siteSplitTest('arms', '1'), siteSplitTest('arms', '2', { type: 'rollout' })],
     }),
-    trafficEvent('beta.com', '2026-04-01', {
-      monthly_visits: 90_000,
-      countries: [{ country: 'CA', share: 0.7 }],
+    siteScan('beta.com', at, {
+      tools: [PIXEL, ARMS, DARK],
+      split_test_tools: [
+        { slug: 'arms', readable: true },
+        { slug: 'dark', readable: false },
+      ],
+      split_tests: [siteSplitTest('arms', '1', { type: 'personalization' })],
     }),
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+    siteScan('gamma.com', '2026-05-03T08:00Z', { tools: [PIXEL] }),
+    siteScan('delta.com', '2026-05-01T08:00Z'),
+    siteScan('hidden.com', at, { tools: [PIXEL, CHAT, siteTool('secret')] }),
+  ),
+  trafficEvent('alpha.com', '2026-04-01', {
+    monthly_visits: 40_000,
+    countries: [{ country: 'US', share: 0.7 }],
+  }),
+  trafficEvent('beta.com', '2026-04-01', {
+    monthly_visits: 90_000,
+    countries: [{ country: 'CA', share: 0.7 }],
+  }),
+]);
 
 const slugsOf = (data: unknown): readonly string[] => (data as { slug: string }[]).map(({ slug }) => slug);
 const brandsOf = (data: unknown): readonly string[] =>

@@ -1,13 +1,9 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { brandIdOf, brandSlugOf, categoryIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
 import { OBSERVED_AT, PROFILED_AT, seedSites, sharesOf, similar } from '../fixtures/traffic-corpus.ts';
-
-let stack: ApiStack;
-let app: FastifyInstance;
-let key: Key;
 
 const US = [{ country: 'US', share: 0.6 }];
 const BOOTS = ['Apparel', 'Shoes', 'Boots'];
@@ -15,66 +11,63 @@ const ALPHA = brandSlugOf('alpha.com');
 const QUIET = brandSlugOf('quiet.com');
 const NOWHERE = brandIdOf('nowhere.example');
 
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, key] = await Promise.all([stack.api(), stack.key()]);
-  await seedSites(stack, [
-    {
-      domain: 'alpha.com',
-      path: BOOTS,
-      months: {
-        '2026-04-01': { monthly_visits: 900 },
-        '2026-05-01': {
-          monthly_visits: 1_000,
-          global_ranking: 7,
-          category_ranking: 3,
-          provider_category: 'Fashion "Shoes"',
-          countries: US,
-          demographics: sharesOf({ female: 0.6, male: 0.4, age_18_24: 0.3 }),
-          similar_sites: [
-            similar('beta.com', 0.9),
-            similar('secret.com', 0.8),
-            similar('elsewhere.net', 0.7),
-            ...Array.from({ length: 9 }, (_, nth) => similar(`more-${nth}.net`, 0.5)),
-          ],
-        },
+const stack = await disposeAfterAll(openApiStack());
+const [app, key] = await Promise.all([stack.api(), stack.key()]);
+await seedSites(stack, [
+  {
+    domain: 'alpha.com',
+    path: BOOTS,
+    months: {
+      '2026-04-01': { monthly_visits: 900 },
+      '2026-05-01': {
+        monthly_visits: 1_000,
+        global_ranking: 7,
+        category_ranking: 3,
+        provider_category: 'Fashion "Shoes"',
+        countries: US,
+        demographics: sharesOf({ female: 0.6, male: 0.4, age_18_24: 0.3 }),
+        similar_sites: [
+          similar('beta.com', 0.9),
+          similar('secret.com', 0.8),
+          similar('elsewhere.net', 0.7),
+          ...Array.from({ length: 9 }, (_, nth) => similar(`more-${nth}.net`, 0.5)),
+        ],
       },
     },
-    {
-      domain: 'beta.com',
-      path: ['Apparel', 'Hats'],
-      months: {
-        '2026-05-01': {
-          monthly_visits: 3_000,
-          countries: US,
-          provider_category: 'Hats',
-          demographics: sharesOf({ age_18_24: 0.5 }),
-        },
+  },
+  {
+    domain: 'beta.com',
+    path: ['Apparel', 'Hats'],
+    months: {
+      '2026-05-01': {
+        monthly_visits: 3_000,
+        countries: US,
+        provider_category: 'Hats',
+        demographics: sharesOf({ age_18_24: 0.5 }),
       },
     },
-    {
-      domain: 'gamma.com',
-      path: ['Pets'],
-      months: { '2026-05-01': { monthly_visits: 2_000, countries: US } },
+  },
+  {
+    domain: 'gamma.com',
+    path: ['Pets'],
+    months: { '2026-05-01': { monthly_visits: 2_000, countries: US } },
+  },
+  {
+    domain: 'delta.com',
+    path: BOOTS,
+    months: { '2026-05-01': { monthly_visits: 9_000, countries: [{ country: 'CA', share: 0.9 }] } },
+  },
+  {
+    domain: 'secret.com',
+    path: BOOTS,
+    is_public: false,
+    months: {
+      '2026-05-01': { monthly_visits: 9_000, countries: US, demographics: sharesOf({ age_18_24: 0.5 }) },
     },
-    {
-      domain: 'delta.com',
-      path: BOOTS,
-      months: { '2026-05-01': { monthly_visits: 9_000, countries: [{ country: 'CA', share: 0.9 }] } },
-    },
-    {
-      domain: 'secret.com',
-      path: BOOTS,
-      is_public: false,
-      months: {
-        '2026-05-01': { monthly_visits: 9_000, countries: US, demographics: sharesOf({ age_18_24: 0.5 }) },
-      },
-    },
-    { domain: 'quiet.com', path: BOOTS },
-    { domain: 'elsewhere.net', months: { '2026-05-01': { monthly_visits: 5, global_ranking: 8 } } },
-  ]);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+  },
+  { domain: 'quiet.com', path: BOOTS },
+  { domain: 'elsewhere.net', months: { '2026-05-01': { monthly_visits: 5, global_ranking: 8 } } },
+]);
 
 const read = async (path: string) => {
   const reply = await on(app).get(path, { key });

@@ -1,17 +1,11 @@
-import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SCOPES } from '#contracts/values/access.ts';
 import { on } from '#tests/dsl/api.ts';
-import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  app = await stack.api();
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const app = await stack.api();
 
 describe('getSystemFreshness 200', () => {
   test('returns freshness before and after the first scan', async () => {

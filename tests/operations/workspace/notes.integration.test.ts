@@ -1,20 +1,14 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { noteStream } from '#contracts/events/workspace/note.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { boardsThrough, colleague, crowded, everyPage, notesOf } from '../fixtures/boards.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+import { type Key, openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  app = await stack.api();
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const app = await stack.api();
 
 type Note = { readonly id: string; readonly subject_key: string; readonly body: string };
 const AD = { subject_type: 'ad', subject_key: '1203847561029384' } as const;

@@ -1,20 +1,14 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { on } from '#tests/dsl/api.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { AD, colleague, crowded, everyPage, OTHER_AD, savedOf } from '../fixtures/boards.ts';
-import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+import { type Key, openApiStack } from '../fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  app = await stack.api();
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const app = await stack.api();
 
 const BRAND = { item_type: 'brand', item_key: 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11' } as const;
 

@@ -1,32 +1,28 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Egress, openEgress } from '#platform/egress/http-client.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openEgress } from '#platform/egress/http-client.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const LIMIT_BYTES = 16 * 1_024;
 const BODY = Buffer.alloc(300_000, 'b');
 const END = '\r\n\r\n';
 
-let server: Server;
-let egress: Egress;
 let connections = 0;
 let parts: readonly (string | Buffer)[] = [];
 
-beforeAll(async () => {
-  server = createServer((socket: Socket) => {
-    connections += 1;
-    socket.on('error', () => undefined);
-    socket.on('data', () => {
-      for (const part of parts) socket.write(part);
-    });
+const server = createServer((socket: Socket) => {
+  connections += 1;
+  socket.on('error', () => undefined);
+  socket.on('data', () => {
+    for (const part of parts) socket.write(part);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  egress = openEgress({ allowLoopback: true });
 });
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const egress = openEgress({ allowLoopback: true });
 afterAll(async () => {
   await egress[Symbol.asyncDispose]();
   server.close();

@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openWebhookChannel, webhookKeysOf } from '#platform/channels/webhook.ts';
 import { systemClock } from '#platform/clock.ts';
 import { isGloballyReachable } from '#platform/egress/public-address.ts';
@@ -29,21 +29,18 @@ const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddres
   return { outcome, resolutions };
 };
 
-/** Server that must never be reached. */
-let server: Server;
 let reached = 0;
 let port = 0;
-beforeAll(async () => {
-  server = createServer((_, response) => {
-    reached += 1;
-    response.end();
-  });
-  server.on('connection', () => {
-    reached += 1;
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  port = (server.address() as AddressInfo).port;
+/** Server that must never be reached. */
+const server = createServer((_, response) => {
+  reached += 1;
+  response.end();
 });
+server.on('connection', () => {
+  reached += 1;
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+port = (server.address() as AddressInfo).port;
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
   expect(reached, 'connections to a blocked target').toBe(0);

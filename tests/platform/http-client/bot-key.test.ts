@@ -5,23 +5,18 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import { verify } from 'web-bot-auth';
 import { verifierFromJWK } from 'web-bot-auth/crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { KEY_DIRECTORY_PATH, readBotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import { registerKeyDirectory } from '#services/api/server/server.ts';
 import { createTestHosts, openPlayedSites } from './played-sites.ts';
 
-let folder: string;
-let file: string;
-let publicKey: JsonWebKey;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bot-key-'));
-  file = join(folder, 'key.pem');
-  const { privateKey } = generateKeyPairSync('ed25519');
-  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  publicKey = createPublicKey(privateKey).export({ format: 'jwk' });
-});
+const folder = mkdtempSync(join(tmpdir(), 'bot-key-'));
+const file = join(folder, 'key.pem');
+const { privateKey } = generateKeyPairSync('ed25519');
+writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+const publicKey = createPublicKey(privateKey).export({ format: 'jwk' });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const AGENT = 'https://api.operator.example/base';
@@ -83,8 +78,8 @@ test('the API serves the key directory with a signature, and no directory withou
 
 test('a key of another kind, a missing file, and an agent without https are refused', async () => {
   const other = join(folder, 'rsa.pem');
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  writeFileSync(other, ecKey.export({ type: 'pkcs8', format: 'pem' }));
   await expect(readBotKey(other, AGENT)).rejects.toThrow(/not an Ed25519 key/);
   await expect(readBotKey(join(folder, 'none.pem'), AGENT)).rejects.toThrow(/not a readable private key/);
   await expect(readBotKey(file, undefined)).rejects.toThrow(/API_BASE_URL/);

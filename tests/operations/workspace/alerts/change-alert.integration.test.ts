@@ -1,6 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
@@ -16,18 +15,11 @@ import { colleague, crowded, everyPage } from '#tests/operations/fixtures/boards
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let brands: readonly CorpusBrand[];
-let beta: CorpusBrand;
-
-beforeAll(async () => {
-  stack = await openApiStack();
-  [app, brands] = await Promise.all([stack.api(), stack.seed(['alpha', 'beta'])]);
-  beta = brands[1] as CorpusBrand;
-});
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await disposeAfterAll(openApiStack());
+const [app, brands] = await Promise.all([stack.api(), stack.seed(['alpha', 'beta'])]);
+const beta = brands[1] as CorpusBrand;
 
 const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<Key> => {
   const key = await stack.key(options);
