@@ -3,14 +3,14 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
-import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
+import { attributedBy, brandTotals, recordTotals } from '../shared-tables/brand-totals.ts';
 import { scanKey } from '../shared-tables/observed-day.ts';
 import { profileTime, recordProfileTime } from '../shared-tables/profile-time.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { lifespanAtStart, lifespanAtStop, lifespanOf, noLifespan, recordLifespans } from './lifespans.ts';
 import { nameByBrand, nameByDefinition, nameCategory, namedPath } from '../shared-tables/category-naming.ts';
-import { refreshBrand, showCategoryNames, takeStock } from './statements.ts';
+import { refreshBrand, showCategoryNames, takeStock, takeTotalsOfUnknown } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({
   ...('name' in details ? { name: details.name ?? '' } : {}),
@@ -29,7 +29,7 @@ const NO_FORMATS = { video: 0, image: 0, carousel: 0, dco: 0, other: 0 };
 /** Names all formats in each change, because the projector groups changes with the same columns. */
 const countFormats = (brand_id: string, by: Partial<typeof NO_FORMATS>): Change => ({
   kind: 'increment',
-  table: 'brand',
+  table: 'format_count',
   key: { brand_id },
   by: { ...NO_FORMATS, ...by },
 });
@@ -65,12 +65,12 @@ const nameCategories = (event: BrandEvent): readonly Change[] => {
 
 export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 12,
+  version: 13,
   prefixes: ['brand-', 'category-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     totals: recordTotals,
-    take_totals: takeTotals,
+    take_totals_of_unknown: takeTotalsOfUnknown,
     lifespans: recordLifespans,
     profile_time: recordProfileTime,
     refresh: refreshBrand,
@@ -89,7 +89,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
     const { brand_id } = event.data;
     // Names all three each time: a batch runs refreshes in the order of their first naming.
     const refresh: readonly Change[] = [
-      { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
+      { kind: 'refresh', statement: 'take_totals_of_unknown', row: { brand_id } },
       { kind: 'refresh', statement: 'refresh', row: { brand_id } },
       { kind: 'refresh', statement: 'take_stock', row: { brand_id } },
     ];

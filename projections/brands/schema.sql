@@ -1,4 +1,5 @@
--- One row per brand: its profile, its counters, and the JSON documents that the API passes through.
+-- One row per brand: its profile, its counters, and the JSON documents that the API passes through. Each new version of
+-- this wide row is written to all indexes, so a batch writes it once, with the documents.
 create table brand (
   brand_id uuid primary key,
   slug text,
@@ -16,11 +17,6 @@ create table brand (
   -- As of the newest scan: active counts every ad that is not confirmed inactive.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  video bigint not null default 0,
-  image bigint not null default 0,
-  carousel bigint not null default 0,
-  dco bigint not null default 0,
-  other bigint not null default 0,
   last_ad_seen_on date,
   new_ads_7d bigint not null default 0,
   as_of timestamptz,
@@ -29,6 +25,16 @@ create table brand (
   detail text,
   reference text,
   breakdown text
+);
+
+-- Active ads of each brand by format.
+create table format_count (
+  brand_id uuid primary key,
+  video bigint not null default 0,
+  image bigint not null default 0,
+  carousel bigint not null default 0,
+  dco bigint not null default 0,
+  other bigint not null default 0
 );
 
 create table country (

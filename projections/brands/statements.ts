@@ -13,29 +13,35 @@ const categoryAt = (level: 0 | 1): string => `(
               from (select r.category_path -> ${level} as c) level_row where c is not null
             ) category_row)`;
 
-const IN_WEEK = inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.week);
+const IN_WEEK = inWindowSql('d.date', 't.looked_at', WINDOW_DAYS.week);
 
 /**
- * Rewrites the JSON documents of `brands`, SQL of ids. The last 7 and 30 days end with the brand's own last scan, so
+ * Rewrites totals and JSON documents of `brands`, SQL of ids. The last 7 and 30 days end with the brand's own last scan, so
  * that a replay gives the same result.
  */
 const rewriteDocuments = (brands: string): string => `
-    update brand b set as_of = d.as_of, updated_at = greatest(b.profiled_at, b.scanned_at),
+    update brand b set scanned_at = d.scanned_at, active_ads = d.active_ads, total_ads = d.total_ads,
+      as_of = d.as_of, updated_at = greatest(b.profiled_at, d.scanned_at),
       new_ads_7d = d.new_ads_7d, last_ad_seen_on = d.last_ad_seen_on, reference = d.reference,
       summary = d.summary, breakdown = d.breakdown,
       detail = left(d.summary, -1) || ',' || substr(d.more, 2)
     from (
-      select c.brand_id, c.as_of, c.new_ads_7d, c.last_ad_seen_on,
+      select c.*,
         ${unescapedBaseUrlSql('row_to_json(reference_row)::text')} as reference,
         ${unescapedBaseUrlSql('row_to_json(summary_row)::text')} as summary,
         row_to_json(more_row)::text as more,
         row_to_json(breakdown_row)::text as breakdown
       from (
-        select b.*, l.days as lifespan_days, l.ads as lifespan_ads, seen.date as seen_on,
-          coalesce(b.scanned_at, b.profiled_at) as as_of_,
-          ${isoTimeSql('coalesce(b.scanned_at, b.profiled_at)')} as iso,
+        select b.brand_id, b.slug, b.domain, b.name, b.description, b.logo_url, b.country, b.category_path, b.indexable,
+          t.looked_at as scanned_at, coalesce(t.active_ads, 0) as active_ads, coalesce(t.total_ads, 0) as total_ads,
+          coalesce(f.video, 0) as video, coalesce(f.image, 0) as image, coalesce(f.carousel, 0) as carousel,
+          coalesce(f.dco, 0) as dco, coalesce(f.other, 0) as other,
+          l.days as lifespan_days, l.ads as lifespan_ads, seen.date as seen_on,
+          coalesce(t.looked_at, b.profiled_at) as as_of_,
+          ${isoTimeSql('coalesce(t.looked_at, b.profiled_at)')} as iso,
           counts.*
-        from brand b join ${brands} i using (brand_id) left join lifespan_sum l using (brand_id)
+        from brand b join ${brands} i using (brand_id) left join brand_totals t using (brand_id)
+        left join format_count f using (brand_id) left join lifespan_sum l using (brand_id)
         left join lateral (
           select date from scan s where s.brand_id = b.brand_id and s.seen order by date desc limit 1
         ) seen on true cross join lateral (
@@ -44,11 +50,14 @@ const rewriteDocuments = (brands: string): string => `
             coalesce(sum(d.retired_ads) filter (where ${IN_WEEK}), 0)::bigint as retired_7,
             coalesce(sum(d.retired_ads), 0)::bigint as retired_30
           from scan d
-          where d.brand_id = b.brand_id and ${inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.month)}
+          where d.brand_id = b.brand_id and ${inWindowSql('d.date', 't.looked_at', WINDOW_DAYS.month)}
         ) counts
         where b.slug is not null
       ) r
-      cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d, r.seen_on as last_ad_seen_on) c
+      cross join lateral (
+        select r.brand_id, r.scanned_at, r.active_ads, r.total_ads, r.as_of_ as as_of, r.new_7 as new_ads_7d,
+          r.seen_on as last_ad_seen_on
+      ) c
       cross join lateral (
         select r.brand_id as id, r.slug, r.name, r.logo_url, ${BASE_URL_SQL} || '/v1/brands/' || r.slug as url
       ) reference_row
@@ -77,7 +86,27 @@ const rewriteDocuments = (brands: string): string => `
     ) d
     where b.brand_id = d.brand_id`;
 
-const READ_BY_DOCUMENTS = ['brand', 'country', 'scan', 'lifespan_sum', 'category'];
+const READ_BY_DOCUMENTS = [
+  'brand',
+  'brand_totals',
+  'format_count',
+  'country',
+  'scan',
+  'lifespan_sum',
+  'category',
+];
+
+/** Stores totals of brands that are not registered yet, and so have no documents. */
+export const takeTotalsOfUnknown: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['brand_totals', 'brand'],
+  sql: `
+    insert into brand (brand_id, scanned_at, active_ads, total_ads)
+    select brand_id, t.looked_at, t.active_ads, t.total_ads
+    from :input i join brand_totals t using (brand_id) left join brand b using (brand_id) where b.slug is null
+    on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
+      total_ads = excluded.total_ads`,
+};
 
 export const refreshBrand: Statement = {
   columns: { brand_id: 'uuid' },

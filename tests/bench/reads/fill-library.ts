@@ -42,7 +42,7 @@ const BRAND_COUNTS = `
   ) a on a.brand_n = b.n`;
 
 const brandColumns = `brand_id, slug, domain, name, description, logo_url, country, is_public, indexable, category_path,
-  category_ids, profiled_at, scanned_at, updated_at, active_ads, total_ads, video, image, carousel, dco, other,
+  category_ids, profiled_at, scanned_at, updated_at, active_ads, total_ads,
   last_ad_seen_on`;
 
 const fillBrands: Fill = {
@@ -55,12 +55,14 @@ const fillBrands: Fill = {
       select brand_id, listed_on, '', count(*), count(*) filter (where ended), true from bench.ad where age < 120
       group by 1, 2
       union all select brand_id, scanned_at::date, 'last', 0, 0, true from bench.brand where scanned_at is not null`,
-    `insert into brand_totals (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads)
-      select brand_id, scanned_at, 'last', active_ads, total_ads, active_ads, total_ads from brand`,
+    `insert into brand_totals (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads, looked_at)
+      select brand_id, scanned_at, 'last', active_ads, total_ads, active_ads, total_ads, scanned_at from brand`,
+    `insert into format_count (brand_id, video, image, carousel, dco, other)
+      select brand_id, video, image, carousel, dco, other from (${BRAND_COUNTS}) b`,
     `insert into lifespan (brand_id, ad_id, days) select brand_id, ad_id, age / 2 from bench.ad where ended`,
     `insert into lifespan_sum (brand_id, days, ads) select brand_id, sum(days), count(*) from lifespan group by 1`,
     run(statementOf(brands, 'name_category'), CATEGORY_NAMINGS),
-    'analyze category; analyze brand; analyze country; analyze scan; analyze brand_totals; analyze lifespan; analyze lifespan_sum',
+    'analyze category; analyze brand; analyze country; analyze scan; analyze brand_totals; analyze format_count; analyze lifespan; analyze lifespan_sum',
     run(statementOf(brands, 'refresh'), 'select brand_id from bench.brand'),
     run(statementOf(brands, 'take_stock'), 'select brand_id from bench.brand'),
   ],
