@@ -10,10 +10,7 @@ import { type Database, inTransaction, withProof } from '#platform/postgres/pool
 import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 const ROLE = 'delivery';
-/** Pause after journal entries were published. Many at once would hold up alerts under way. */
-const RECORD_AGAIN_MS = 200;
-/** Interval of the search for journal entries while there are none. */
-const RECORD_EVERY_MS = 2_000;
+const RECORD_EVERY_MS = 1_000;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 const FORGET_EVERY_MS = 60_000;
@@ -87,11 +84,10 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
   const { pool, eventStore, secrets, clock, log, publish } = dependencies;
   return Promise.all([
     repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, async () => {
-      const { entries, isMore, refused } = await publishNextEvents(pool, eventStore);
+      const { isMore, refused } = await publishNextEvents(pool, eventStore);
       for (const { entry, reason } of refused)
         log.error({ delivery_id: entry.delivery_id, type: entry.type, reason }, 'delivery event set aside');
-      if (entries > 0 && !isMore) await pause(RECORD_AGAIN_MS, signal);
-      return entries > 0;
+      return isMore;
     }),
     repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
       publish(await suspendFailingEndpoints(dependencies));

@@ -1,4 +1,5 @@
 import { type Clock, pause } from '#platform/clock.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import {
   claim,
@@ -12,7 +13,7 @@ import {
   putOffClaim,
 } from '#application/delivery-outbox/claim.ts';
 import { ENDPOINT_PREFIX } from '#application/delivery-outbox/target.ts';
-import { ENDPOINT_PAUSE_MS } from '#application/delivery-outbox/record-attempts.ts';
+import { ENDPOINT_PAUSE_MS, pausedEndpoints } from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
@@ -97,12 +98,14 @@ export const openWorker = (options: WorkerOptions): Worker => {
     released.notify();
   };
   const attemptWriter = createAttemptWriter(
-    { pool, clock, claimNow, log, workerId, signal: ending.signal },
+    { pool, claimNow, log, workerId, signal: ending.signal },
     {
-      written: release,
-      paused: (endpoints) => {
-        setTimeout(() => due(endpoints), ENDPOINT_PAUSE_MS).unref();
+      written: (attempts) => {
+        release(attempts.map(({ deliveryId }) => deliveryId));
+        const paused = pausedEndpoints(attempts).map(({ endpoint }) => endpoint);
+        if (paused.length > 0) setTimeout(() => due(paused), ENDPOINT_PAUSE_MS).unref();
       },
+      isAwaited: () => full.size > 0,
     },
   );
 
@@ -119,25 +122,24 @@ export const openWorker = (options: WorkerOptions): Worker => {
       const sent = await send(delivery).finally(() => countSend(delivery, -1));
       serveSoon();
       if ('cancelled' in sent) {
-        attemptWriter.add({ deliveryId, cancelled: sent.cancelled });
+        await cancelDeliveries(pool, [deliveryId], sent.cancelled, clock.now(), workerId);
         deliveryAttempts.inc({ channel: target.channel, class: 'cancelled' });
+        release([deliveryId]);
         return;
       }
       meterAttempt(target.channel, sent.failure ?? 'delivered', sent.duration_ms / 1_000);
       const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
       attemptWriter.add({
-        attempt: {
-          deliveryId,
-          workspaceId,
-          alertId,
-          channel: target.channel,
-          endpoint,
-          attempt: attempts + 1,
-          attemptedAt: at,
-          outcome: next.outcome,
-          nextAttemptAt: next.nextAttemptAt?.toISOString() ?? null,
-          sent,
-        },
+        deliveryId,
+        workspaceId,
+        alertId,
+        channel: target.channel,
+        endpoint,
+        attempt: attempts + 1,
+        attemptedAt: at,
+        outcome: next.outcome,
+        nextAttemptAt: next.nextAttemptAt?.toISOString() ?? null,
+        sent,
       });
     } catch (error) {
       // An error on our side: no attempt was made.

@@ -107,27 +107,25 @@ describe('outcomes that Postgres took', () => {
     expect(deliveries).toHaveLength(count);
     return ids;
   };
-  const delivered = (deliveryId: string): { readonly attempt: FinishedAttempt } => ({
-    attempt: {
-      deliveryId,
-      ...stack.rule(),
-      channel: 'webhook',
-      endpoint: endpointOf(target, ''),
-      attempt: 1,
-      attemptedAt: stack.clock.now().toISOString(),
-      outcome: 'delivered',
-      nextAttemptAt: null,
-      sent: {
-        delivered: true,
-        failure: null,
-        status_code: 204,
-        reason: null,
-        duration_ms: 1,
-        timing: NO_TIMING,
-        answer: null,
-        retry_after_ms: null,
-        terminal: false,
-      },
+  const delivered = (deliveryId: string): FinishedAttempt => ({
+    deliveryId,
+    ...stack.rule(),
+    channel: 'webhook',
+    endpoint: endpointOf(target, ''),
+    attempt: 1,
+    attemptedAt: stack.clock.now().toISOString(),
+    outcome: 'delivered',
+    nextAttemptAt: null,
+    sent: {
+      delivered: true,
+      failure: null,
+      status_code: 204,
+      reason: null,
+      duration_ms: 1,
+      timing: NO_TIMING,
+      answer: null,
+      retry_after_ms: null,
+      terminal: false,
     },
   });
   const openWriter = (faults: Partial<Database>) => {
@@ -140,8 +138,8 @@ describe('outcomes that Postgres took', () => {
     });
     const log = pino({}, { write: (line: string) => (lines += line) });
     const { signal } = new AbortController();
-    const of = { pool, clock: stack.clock, claimNow: () => stack.clock.now(), log, workerId: WORKER, signal };
-    const nothing = { written: () => undefined, paused: () => undefined };
+    const of = { pool, claimNow: () => stack.clock.now(), log, workerId: WORKER, signal };
+    const nothing = { written: () => undefined, isAwaited: () => false };
     return { writer: createAttemptWriter(of, nothing), lines: () => lines };
   };
   const lost = (): Promise<never> => Promise.reject(new Error('connection lost'));
@@ -167,26 +165,5 @@ describe('outcomes that Postgres took', () => {
     second.add(delivered(id));
     await second.close();
     expect(await dropped()).toBe(before + 1);
-  });
-
-  test('are not written again when a cancellation of the same batch fails', async () => {
-    const [first = '', sent = '', cancelled = '', other = ''] = await claimed(4);
-    const before = await dropped();
-    let failed = 0;
-    const connect = () => {
-      failed += 1;
-      return failed === 1 ? lost() : stack.pool.connect();
-    };
-    const { writer, lines } = openWriter({ connect });
-    // The others are written together.
-    writer.add(delivered(first));
-    writer.add(delivered(sent));
-    for (const deliveryId of [cancelled, other]) writer.add({ deliveryId, cancelled: 'No address.' });
-    await writer.close();
-    expect(await stack.row(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
-    for (const id of [cancelled, other]) expect(await stack.row(id)).toMatchObject({ status: 'cancelled' });
-    expect(failed).toBe(3);
-    expect(await dropped()).toBe(before);
-    expect(lines()).not.toContain('outcomes dropped');
   });
 });

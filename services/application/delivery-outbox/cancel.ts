@@ -2,10 +2,11 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
-/** Also records the cancellation. */
+/** Also records the cancellation. With `$4`, only of deliveries that this worker has claimed. */
 const CANCEL_NAMED = `
   with queued as (
-    delete from delivery.due where delivery_id = any($3::uuid[]) returning delivery_id, attempts
+    delete from delivery.due where delivery_id = any($3::uuid[]) and ($4::text is null or taken_by = $4)
+    returning delivery_id, attempts
   ), held as (
     delete from delivery.held where delivery_id = any($3::uuid[]) returning delivery_id
   ), moved as (
@@ -17,12 +18,13 @@ const CANCEL_NAMED = `
   select delivery_id, 'DeliveryCancelled', $2, attempts, $1 from moved
   returning delivery_id`;
 export const cancelDeliveries = async (
-  client: Transaction,
+  client: Pick<Transaction, 'query'>,
   deliveryIds: readonly string[],
   reason: string,
   at: Date,
+  workerId: string | null = null,
 ): Promise<number> => {
-  const { rowCount } = await client.query(CANCEL_NAMED, [reason, at.toISOString(), deliveryIds]);
+  const { rowCount } = await client.query(CANCEL_NAMED, [reason, at.toISOString(), deliveryIds, workerId]);
   return rowCount ?? 0;
 };
 

@@ -1,6 +1,6 @@
 import type { DeliveryKind } from '#contracts/values/alerts.ts';
 import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
-import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, ENDPOINT_PREFIX, readTarget } from './target.ts';
 
 export type ClaimedDelivery = {
@@ -223,19 +223,6 @@ export const extendClaims = async (
      where delivery_id = any($1::uuid[]) and taken_by = $2`,
     [deliveryIds, workerId, now?.toISOString() ?? null],
   );
-};
-
-/** Until the end of the transaction, no other worker can claim the delivery. */
-export const holdsClaim = async (
-  client: Transaction,
-  workerId: string,
-  deliveryId: string,
-): Promise<boolean> => {
-  const { rowCount } = await client.query(
-    'select from delivery.due where delivery_id = $1 and taken_by = $2 for update',
-    [deliveryId, workerId],
-  );
-  return rowCount === 1;
 };
 
 /** Limits of the pause after an internal failure, such as a slow server or an unreadable secret. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { QueryResult } from 'pg';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import {
   type AlertDeliveryEvent,
@@ -11,7 +12,7 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import { isAccessDenied } from '#platform/event-store/errors.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { eventMetadata, serviceActor } from '../commands/command-handler.ts';
 
 /** Entries of the journal as events in the log: each once, and in the order of the journal within a rule. */
@@ -79,20 +80,17 @@ const NEXT_ENTRIES = `
   from fitting join ${TABLES.replace('delivery.journal j', 'delivery.journal j using (seq)')}
   order by j.seq`;
 
-const HAS_NEXT = `
-  select from delivery.journal where seq > coalesce((select seq from delivery.recorded), 0) limit 1`;
-
 /**
- * All entries up to this one are visible. Needs its own transaction, to end the lock at once. Throws when it is not
- * granted.
+ * All entries up to this one are visible; `null` when none follows the cursor. The statements are one transaction and one
+ * round trip, so that the lock ends at once. Throws when it is not granted.
  */
-const lastCommittedEntry = async (client: Transaction): Promise<string> => {
-  await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.deliveryJournal]);
-  const { rows } = await client.query<{ seq: string }>(
-    'select coalesce(max(seq), 0) as seq from delivery.journal',
+const lastCommittedEntry = async (pool: Database): Promise<string | null> => {
+  const results: unknown = await pool.query(
+    `set local lock_timeout = ${LOCK_TIMEOUT_MS};
+     select pg_advisory_xact_lock(${ADVISORY_LOCKS.deliveryJournal});
+     select max(seq) as seq from delivery.journal where seq > coalesce((select seq from delivery.recorded), 0)`,
   );
-  return rows[0]?.seq ?? '0';
+  return (results as readonly QueryResult<{ seq: string | null }>[]).at(-1)?.rows[0]?.seq ?? null;
 };
 
 /** The payload whole, or without its items. */
@@ -303,10 +301,13 @@ export type Published = {
  * transaction of the cursor proves the leader's lease; two processes at once are harmless.
  */
 export const publishNextEvents = async (pool: Database, eventStore: EventStore): Promise<Published> => {
-  // Mostly there is nothing, and then one look is enough.
-  if ((await pool.query(HAS_NEXT)).rowCount === 0) return { entries: 0, refused: [], isMore: false };
-  const last = await inTransaction(pool, lastCommittedEntry);
-  const { rows: entries } = await pool.query<Entry & { is_more: boolean }>(NEXT_ENTRIES, [last]);
+  const last = await lastCommittedEntry(pool);
+  if (last === null) return { entries: 0, refused: [], isMore: false };
+  const { rows: entries } = await pool.query<Entry & { is_more: boolean }>({
+    name: 'next entries of the journal',
+    text: NEXT_ENTRIES,
+    values: [last],
+  });
   const end = entries.at(-1)?.seq;
   if (end === undefined) return { entries: 0, refused: [], isMore: false };
   const { revisions, refused } = await appendAll(eventStore, entries);

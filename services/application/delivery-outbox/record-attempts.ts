@@ -21,20 +21,6 @@ export type FinishedAttempt = {
 /** Pause of an endpoint after a failure, and of a chat address between two messages. */
 export const ENDPOINT_PAUSE_MS = 1_000;
 
-/** Absent JSON fields become null. */
-const ATTEMPTS = `
-  batch as (
-    select * from json_to_recordset($1::json) as g (delivery_id uuid, attempt integer, at timestamptz, outcome text,
-      failure text, status_code integer, reason text, duration_ms integer, next_attempt_at timestamptz,
-      dns_ms real, connect_ms real, tls_ms real, wait_ms real, answer text)
-  )`;
-const INSERT_ENTRIES = `
-  insert into delivery.journal (delivery_id, type, at, attempt, outcome, failure, status_code, reason, duration_ms,
-    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, answer)
-  select delivery_id, 'DeliveryAttempted', at, attempt, outcome, failure, status_code, reason, duration_ms,
-    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, decode(answer, 'base64')
-  from batch`;
-
 /**
  * Records an attempt once (optimistic lock on the count), and only for the holder of the claim: another may be sending.
  * A delivery that arrived ends all the same.
@@ -42,9 +28,16 @@ const INSERT_ENTRIES = `
 const IS_OWN = `u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1
   and (u.taken_by = $2 or g.outcome = 'delivered')`;
 
-/** Queue, journal, state of endpoints and failure streaks in one statement, to save round trips. */
+/**
+ * Queue, journal, state of endpoints and failure streaks in one statement, to save round trips. Absent JSON fields become
+ * null. A delivery that arrived although it was cancelled before is recorded; a failed one stays cancelled.
+ */
 const RECORD_ATTEMPTS = `
-  with ${ATTEMPTS}, ended as (
+  with batch as (
+    select * from json_to_recordset($1::json) as g (delivery_id uuid, attempt integer, at timestamptz, outcome text,
+      failure text, status_code integer, reason text, duration_ms integer, next_attempt_at timestamptz,
+      dns_ms real, connect_ms real, tls_ms real, wait_ms real, answer text)
+  ), ended as (
     delete from delivery.due u using batch g
     where ${IS_OWN} and g.next_attempt_at is null
     returning u.delivery_id
@@ -54,8 +47,15 @@ const RECORD_ATTEMPTS = `
     from batch g
     where ${IS_OWN} and g.next_attempt_at is not null
     returning u.delivery_id
+  ), arrived as (
+    select delivery_id from batch g
+    where outcome = 'delivered' and not exists (select from delivery.due u where u.delivery_id = g.delivery_id)
+      and exists (select from delivery.delivery d where d.delivery_id = g.delivery_id)
+      and (
+        select j.type = 'DeliveryCancelled' and j.attempt = g.attempt - 1 from delivery.journal j
+        where j.delivery_id = g.delivery_id order by j.seq desc limit 1)
   ), moved as (
-    select * from ended union all select * from put_off
+    select * from ended union all select * from put_off union all select * from arrived
   ), paused as (
     insert into delivery.endpoint (endpoint, not_before, is_failing)
     select endpoint, ${leaseTimeSql('$10')} + interval '${ENDPOINT_PAUSE_MS} milliseconds', is_failing
@@ -76,19 +76,11 @@ const RECORD_ATTEMPTS = `
       since = case when f.suspended_at is null then f.since else excluded.since end,
       last_at = greatest(f.last_at, excluded.last_at), suspended_at = null
   )
-  ${INSERT_ENTRIES} join moved using (delivery_id) order by at
-  returning delivery_id`;
-
-/** The delivery arrived although it was cancelled meanwhile. Failed ones stay cancelled. */
-const RECORD_DELIVERED_AFTER_CANCEL = `
-  with ${ATTEMPTS}
-  ${INSERT_ENTRIES}
-  where outcome = 'delivered'
-    and exists (select from delivery.delivery d where d.delivery_id = batch.delivery_id)
-    and not exists (select from delivery.due u where u.delivery_id = batch.delivery_id)
-    and (
-      select j.type = 'DeliveryCancelled' and j.attempt = batch.attempt - 1 from delivery.journal j
-      where j.delivery_id = batch.delivery_id order by j.seq desc limit 1)
+  insert into delivery.journal (delivery_id, type, at, attempt, outcome, failure, status_code, reason, duration_ms,
+    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, answer)
+  select delivery_id, 'DeliveryAttempted', at, attempt, outcome, failure, status_code, reason, duration_ms,
+    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, decode(answer, 'base64')
+  from batch join moved using (delivery_id) order by at
   returning delivery_id`;
 
 const rounded = (ms: number | null): number | undefined =>
@@ -153,11 +145,10 @@ export const recordAttempts = async (
   now: Date | null,
 ): Promise<readonly string[]> => {
   if (attempts.length === 0) return [];
-  const rows = JSON.stringify(attempts.map(rowOf));
   const { healthy, failing } = healthOf(attempts);
   const { paused, resumed } = endpointStates(attempts);
   const values = [
-    rows,
+    JSON.stringify(attempts.map(rowOf)),
     workerId,
     healthy.map(({ alertId }) => alertId),
     healthy.map(({ channel }) => channel),
@@ -171,13 +162,11 @@ export const recordAttempts = async (
     paused.map(({ sent }) => !sent.delivered),
     resumed.map(({ endpoint }) => endpoint),
   ];
-  const recorded = await pool.query<Recorded>({ name: 'record attempts', text: RECORD_ATTEMPTS, values });
-  if (recorded.rows.length === attempts.length) return [];
-  const afterCancel = await pool.query<Recorded>({
-    name: 'record attempts after cancellation',
-    text: RECORD_DELIVERED_AFTER_CANCEL,
-    values: [rows],
-  });
-  const found = new Set([...recorded.rows, ...afterCancel.rows].map(({ delivery_id }) => delivery_id));
+  const record = async () =>
+    (await pool.query<Recorded>({ name: 'record attempts', text: RECORD_ATTEMPTS, values })).rows;
+  const recorded = await record();
+  if (recorded.length === attempts.length) return [];
+  // A cancellation that committed while the statement waited for it is visible to the next one.
+  const found = new Set([...recorded, ...(await record())].map(({ delivery_id }) => delivery_id));
   return attempts.flatMap(({ deliveryId }) => (found.has(deliveryId) ? [] : [deliveryId]));
 };
