@@ -57,6 +57,8 @@ export type Statement = {
   readonly columns: Readonly<Record<string, string>>;
   /** Tables it reads or writes; their changes keep their order relative to it. */
   readonly touches: readonly string[];
+  /** Columns of the input that select the touched rows of a table; without an entry it may touch any of them. */
+  readonly rowsBy?: Readonly<Record<string, readonly string[]>>;
   /** Runs after all other refreshes of the batch, because it reads their result. */
   readonly runsLast?: boolean;
 };

@@ -56,6 +56,7 @@ const IS_NEWER = 'a.full_at < i.position';
 const miss: Statement = {
   columns: { ad_id: 'text', position: 'bigint' },
   touches: ['ad', 'page'],
+  rowsBy: { ad: ['ad_id'] },
   sql: `
     update ad a set status = 'missing',
       seen_at = case when a.not_shown_since then a.seen_at else greatest(a.seen_at, p.complete_at) end
@@ -66,6 +67,7 @@ const miss: Statement = {
 const see: Statement = {
   columns: { ad_id: 'text', position: 'bigint', seen_at: 'timestamptz' },
   touches: ['ad'],
+  rowsBy: { ad: ['ad_id'] },
   sql: `
     update ad a set status = case when a.status = 'missing' then 'active' else a.status end,
       seen_at = greatest(a.seen_at, s.seen_at), not_shown_since = false
@@ -77,6 +79,7 @@ const see: Statement = {
 const cover: Statement = {
   columns: { brand_id: 'uuid', social_page_id: 'text', complete_at: 'timestamptz' },
   touches: ['page'],
+  rowsBy: { page: ['brand_id', 'social_page_id'] },
   sql: `
     insert into page as p (brand_id, social_page_id, complete_at)
     select brand_id, social_page_id, max(complete_at) from :input i group by brand_id, social_page_id

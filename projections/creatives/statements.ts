@@ -46,7 +46,7 @@ export const carry: Statement = {
     where excluded.first_seen_at < c.first_seen_at`,
 };
 
-/** The oldest sighting, the newest measurement and the newest analysis of a file. */
+/** The oldest sighting, the newest measurement and the newest analysis of a file: columns that no other change sets. */
 export const dateFile: Statement = {
   columns: {
     creative_key: 'text',
@@ -54,7 +54,7 @@ export const dateFile: Statement = {
     measured_at: 'timestamptz',
     read_at: 'timestamptz',
   },
-  touches: ['file'],
+  touches: [],
   sql: `
     insert into file as f (creative_key, stored_at, measured_at, read_at)
     select creative_key, min(stored_at), max(measured_at), max(read_at) from :input i

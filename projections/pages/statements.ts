@@ -36,16 +36,17 @@ export const meet: Statement = {
       assumed_at = least(p.assumed_at, excluded.assumed_at)`,
 };
 
+/** Writes no column that other changes set, as `meet`. */
 export const scrapeTime: Statement = {
   columns: { landing_page_id: 'uuid', scraped_at: 'timestamptz' },
-  touches: ['page'],
+  touches: [],
   sql: `
     insert into page as p (landing_page_id, scraped_at)
     select landing_page_id, max(scraped_at) from :input i group by landing_page_id
     on conflict (landing_page_id) do update set scraped_at = greatest(p.scraped_at, excluded.scraped_at)`,
 };
 
-/** Among classifications of the same time, the one that sorts last counts. */
+/** Among classifications of the same time, the one that sorts last counts. Writes no column that other changes set. */
 export const classify: Statement = {
   columns: {
     landing_page_id: 'uuid',
@@ -53,7 +54,7 @@ export const classify: Statement = {
     confidence: 'float8',
     classified_at: 'timestamptz',
   },
-  touches: ['page'],
+  touches: [],
   sql: `
     insert into page as p (landing_page_id, page_type, confidence, classified_at)
     select distinct on (landing_page_id) landing_page_id, page_type, confidence, classified_at from :input i

@@ -86,6 +86,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
         seen_at: 'timestamptz',
       },
       touches: ['ad'],
+      rowsBy: { ad: ['ad_id'] },
       sql: `
         with newest as (
           select distinct on (ad_id) *, min(named_at) over (partition by ad_id) as first_seen_at

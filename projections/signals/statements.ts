@@ -18,7 +18,8 @@ export const putOccurrence: Statement = {
     position: 'bigint',
     is_added: 'boolean',
   },
-  touches: ['occurrence', 'outdated_day'],
+  touches: ['occurrence'],
+  rowsBy: { occurrence: Object.keys(OCCURRENCE) },
   sql: `
     with put as materialized (
       select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id,
@@ -43,7 +44,8 @@ export const putOccurrence: Statement = {
  */
 export const markOccurrence: Statement = {
   columns: { ...OCCURRENCE, brand_id: 'uuid', position: 'bigint', is_withdrawn: 'boolean' },
-  touches: ['occurrence', 'outdated_day'],
+  touches: ['occurrence'],
+  rowsBy: { occurrence: Object.keys(OCCURRENCE) },
   sql: `
     with mark as materialized (
       select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id, position, is_withdrawn

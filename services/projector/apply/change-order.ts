@@ -11,12 +11,13 @@ export const rowKey = (row: Row, columns: readonly string[]): string => {
   return text;
 };
 
+/** Columns that select the changed row of a table; `null` when the changes may concern any row. */
+type Touched = { readonly table: string; readonly key: readonly string[] | null };
+
 type Form = {
-  /** Columns that select the row; `null` when the changes may concern any row. */
-  readonly key: readonly string[] | null;
+  readonly touched: readonly Touched[];
   /** Columns that an update sets; `null` when the changes write or remove the whole row. */
   readonly set: ReadonlySet<string> | null;
-  readonly tables: readonly string[];
   /** Indexes of the groups with this form, ascending. */
   readonly groups: number[];
 };
@@ -48,20 +49,23 @@ const signatureOf = (change: OrderedChange): string => {
 
 const formOf = (statements: Projection['statements'], change: OrderedChange): Form => {
   if (change.kind === 'run') {
-    return { key: null, set: null, tables: statements[change.statement]?.touches ?? [], groups: [] };
+    const { touches = [], rowsBy = {} } = statements[change.statement] ?? {};
+    const touched = touches.map((table) => ({ table, key: rowsBy[table] ?? null }));
+    return { touched, set: null, groups: [] };
   }
-  const form = { key: null, set: null, tables: [change.table], groups: [] };
-  if (change.kind === 'insert') return form;
+  const { table } = change;
+  if (change.kind === 'insert') return { touched: [{ table, key: null }], set: null, groups: [] };
   const key = Object.keys(change.key);
-  if (change.kind !== 'update') return { ...form, key };
+  const form = { touched: [{ table, key }], set: null, groups: [] };
+  if (change.kind !== 'update') return form;
   const set = new Set(Object.keys(change.set));
   const moved = key.find((column) => set.has(column));
   if (moved !== undefined) {
     throw new Error(
-      `an update of ${change.table} sets ${moved}, a column of its key; delete the row and insert another`,
+      `an update of ${table} sets ${moved}, a column of its key; delete the row and insert another`,
     );
   }
-  return { ...form, key, set };
+  return { ...form, set };
 };
 
 /** True if the order of two changes of one row matters; it does not for updates of different columns. */
@@ -82,8 +86,9 @@ const firstFrom = (groups: readonly number[], earliest: number): number | undefi
   return groups[from];
 };
 
-const latest = (table: TableOrder, form: Form, columns: string, row: string): number => {
-  if (form.key === null) return table.any;
+/** `row` is `null` for changes that may concern any row. */
+const latest = (table: TableOrder, form: Form, columns: string, row: string | null): number => {
+  if (row === null) return table.any;
   let index = table.anyRow;
   for (const [others, { last, rows }] of table.byColumns) {
     // Different key columns may select the same row.
@@ -93,9 +98,15 @@ const latest = (table: TableOrder, form: Form, columns: string, row: string): nu
   return index;
 };
 
-const remember = (table: TableOrder, form: Form, columns: string, row: string, index: number): void => {
+const remember = (
+  table: TableOrder,
+  form: Form,
+  columns: string,
+  row: string | null,
+  index: number,
+): void => {
   table.any = Math.max(table.any, index);
-  if (form.key === null) {
+  if (row === null) {
     table.anyRow = Math.max(table.anyRow, index);
     return;
   }
@@ -107,29 +118,79 @@ const remember = (table: TableOrder, form: Form, columns: string, row: string, i
   forms.set(form, index);
 };
 
+type Upserts = { readonly form: Form; readonly columns: ReadonlySet<string>; readonly precedence: string };
+
+const precedenceOf = (change: OrderedChange): string =>
+  change.kind === 'upsert' || change.kind === 'update' ? (change.precedence?.column ?? '') : '';
+
 /** Keeps the order of a stream's changes to one row. Order by table would need far more groups. */
 export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>) => {
   const forms = new Map<string, Form>();
+  const upsertsOf = new Map<string, Upserts[]>();
   const streams = new Map<string, Map<string, TableOrder>>();
+
+  const formFor = (change: OrderedChange): Form => {
+    const signature = signatureOf(change);
+    const known = forms.get(signature);
+    if (known) return known;
+    const form = formOf(statements, change);
+    forms.set(signature, form);
+    if (change.kind === 'upsert') {
+      const columns = new Set(Object.keys(change.set));
+      const upserts = { form, columns, precedence: precedenceOf(change) };
+      const id = `${change.table} ${Object.keys(change.key).join()}`;
+      upsertsOf.set(id, [...(upsertsOf.get(id) ?? []), upserts]);
+    }
+    return form;
+  };
+
+  /** Returns the last group at or after `earliest` that upserts the row of an update with all of its columns. */
+  const upsertFor = (
+    change: OrderedChange,
+    { key, row }: { readonly key: string; readonly row: string | null },
+    earliest: number,
+    holds: (group: number, row: string) => boolean,
+  ): number | undefined => {
+    if (change.kind !== 'update' || row === null) return undefined;
+    const precedence = precedenceOf(change);
+    const columns = Object.keys(change.set);
+    for (const upserts of upsertsOf.get(`${change.table} ${key}`) ?? []) {
+      if (upserts.precedence !== precedence || !columns.every((one) => upserts.columns.has(one))) continue;
+      const found = upserts.form.groups.findLast((group) => group >= earliest && holds(group, row));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+
   return {
-    /** Returns an existing group of the same form, or `next` for a new one. */
-    place: (stream: string, change: OrderedChange, next: number): number => {
-      const signature = signatureOf(change);
-      const form = forms.get(signature) ?? formOf(statements, change);
-      forms.set(signature, form);
+    /**
+     * Returns an existing group of the same form, or `next` for a new one. An update joins a group that upserts its
+     * row, unless it must follow a later group. `holds`: the group has a row with that key.
+     */
+    place: (
+      stream: string,
+      change: OrderedChange,
+      next: number,
+      holds: (group: number, row: string) => boolean,
+    ): number => {
+      const form = formFor(change);
       const tables = streams.get(stream) ?? new Map<string, TableOrder>();
       streams.set(stream, tables);
-      const columns = form.key?.join() ?? '';
-      const row = form.key === null || !('key' in change) ? '' : rowKey(change.key, form.key);
-      const orders = form.tables.map((name) => {
-        const order = tables.get(name) ?? { any: 0, anyRow: 0, byColumns: new Map<string, RowOrder>() };
-        tables.set(name, order);
-        return order;
+      const values = 'key' in change ? change.key : change.row;
+      const places = form.touched.map(({ table, key }) => {
+        const order = tables.get(table) ?? { any: 0, anyRow: 0, byColumns: new Map<string, RowOrder>() };
+        tables.set(table, order);
+        return { order, key: key?.join() ?? '', row: key === null ? null : rowKey(values, key) };
       });
-      const earliest = orders.reduce((index, table) => Math.max(index, latest(table, form, columns, row)), 0);
-      const index = firstFrom(form.groups, earliest) ?? next;
+      const earliest = places.reduce(
+        (index, { order, key, row }) => Math.max(index, latest(order, form, key, row)),
+        0,
+      );
+      const [own] = places;
+      const upsert = own && upsertFor(change, own, earliest, holds);
+      const index = upsert ?? firstFrom(form.groups, earliest) ?? next;
       if (index === next) form.groups.push(index);
-      for (const table of orders) remember(table, form, columns, row, index);
+      for (const { order, key, row } of places) remember(order, form, key, row, index);
       return index;
     },
   };

@@ -83,7 +83,10 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
     return;
   }
   if ((change.kind === 'upsert' || change.kind === 'update') && !isOlder(position, group.rows[at])) {
-    group.rows[at] = { ...change.key, ...change.set, ...position };
+    group.rows[at] =
+      group.kind === 'upsert' && change.kind === 'update'
+        ? { ...group.rows[at], ...change.set }
+        : { ...change.key, ...change.set, ...position };
   }
   if (change.kind === 'increment') {
     const sum: Record<string, Row[string]> = { ...group.rows[at] };
@@ -94,8 +97,9 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
 
 /**
  * Groups changes, so that few statements write a batch. A change joins a group only if no later group holds a change
- * that it must follow (`change-order.ts`). Changes of different streams commute (the law of `Projection`). Refreshes
- * come last, each distinct row once.
+ * that it must follow (`change-order.ts`). An update becomes part of the row that a group upserts, so that the row is
+ * written once. Changes of different streams commute (the law of `Projection`). Refreshes come last, each distinct row
+ * once.
  */
 export const groupChanges = (
   projection: Pick<Projection, 'statements'>,
@@ -104,6 +108,7 @@ export const groupChanges = (
   const building: Building[] = [];
   const order = createChangeOrder(projection);
   const refreshes = new Map<string, Map<string, Row>>();
+  const holds = (group: number, row: string): boolean => building[group]?.byKey.has(row) === true;
 
   for (const { stream, changes } of events) {
     for (const change of changes) {
@@ -113,7 +118,7 @@ export const groupChanges = (
         refreshes.set(change.statement, rows);
         continue;
       }
-      const index = order.place(stream, change, building.length);
+      const index = order.place(stream, change, building.length, holds);
       const group = (building[index] ??= { group: emptyGroup(change), byKey: new Map() });
       addToGroup(group, change);
     }

@@ -10,8 +10,14 @@ import { runs } from '#tests/property-seed.ts';
 type Table = Row[];
 
 const statements = {
-  // Multiplies and adds, so that its place among other changes shows.
+  // Multiply and add, so that their place among other changes shows.
   shift: { columns: { stream: 'text', by: 'bigint' }, touches: ['ad'], sql: '' },
+  shift_one: {
+    columns: { stream: 'text', id: 'text', by: 'bigint' },
+    touches: ['ad'],
+    rowsBy: { ad: ['stream', 'id'] },
+    sql: '',
+  },
 } as const;
 
 const has = (row: Row, key: Row): boolean =>
@@ -60,7 +66,8 @@ const write = (table: Table, group: Group): Table => {
       case 'run':
         return rows.map((row) => {
           const a = numberOf(row['a']);
-          if (row['stream'] !== input['stream'] || a === null) return row;
+          if (row['stream'] !== input['stream'] || row['id'] !== (input['id'] ?? row['id']) || a === null)
+            return row;
           return { ...row, a: (a * 3 + Number(input['by'])) % 1_000_003 };
         });
     }
@@ -90,6 +97,7 @@ const KINDS = [
   'drop scope',
   'add',
   'shift',
+  'shift one',
 ] as const;
 
 type Picked = {
@@ -145,6 +153,8 @@ const changeOf = ({ stream, id, scope, n, kind }: Picked, index: number): Change
       return { kind: 'increment', table, key, by: { a: n } };
     case 'shift':
       return { kind: 'run', statement: 'shift', row: { ...own, by: n } };
+    case 'shift one':
+      return { kind: 'run', statement: 'shift_one', row: { ...key, by: n } };
   }
 };
 
@@ -174,6 +184,18 @@ describe('order of the changes of a batch', () => {
     expect(projectEvents(ads, events).length).toBeLessThanOrEqual(
       projectEvents(ads, eventsOfBrands('ordinary', 1, 1_000)).length,
     );
+  });
+
+  test('makes an update part of the row that the batch upserts, unless another change comes between', () => {
+    const key = { stream: 's', id: 'one' };
+    const whole: Change = { kind: 'upsert', table: 'ad', key, set: { a: 1, b: 1 } };
+    const update = (set: Row): Change => ({ kind: 'update', table: 'ad', key, set });
+    const shift: Change = { kind: 'run', statement: 'shift_one', row: { ...key, by: 1 } };
+    const kinds = (...changes: readonly Change[]) =>
+      groupChanges({ statements }, [{ stream: 's', changes }]).map(({ kind, rows }) => [kind, rows]);
+    expect(kinds(whole, update({ a: 2 }), update({ b: 3 }))).toEqual([['upsert', [{ ...key, a: 2, b: 3 }]]]);
+    expect(kinds(whole, shift, update({ a: 2 })).map(([kind]) => kind)).toEqual(['upsert', 'run', 'update']);
+    expect(kinds(whole, update({ scope: 'c' })).map(([kind]) => kind)).toEqual(['upsert', 'update']);
   });
 
   test('writes updates of different columns of a row together, and keeps the order of equal columns', () => {
