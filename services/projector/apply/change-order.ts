@@ -11,8 +11,12 @@ export const rowKey = (row: Row, columns: readonly string[]): string => {
   return text;
 };
 
-/** Columns that select the changed row of a table; `null` when the changes may concern any row. */
-type Touched = { readonly table: string; readonly key: readonly string[] | null };
+type Touched = {
+  readonly table: TableOrder;
+  /** Columns that select the changed row; `null` when the changes may concern any row. */
+  readonly key: readonly string[] | null;
+  readonly columns: string;
+};
 
 type Form = {
   readonly touched: readonly Touched[];
@@ -22,14 +26,20 @@ type Form = {
   readonly groups: number[];
 };
 
-/** Last groups in which a stream changed a table. */
 type TableOrder = {
+  /** While one form alone touches a table, all its changes are in one group, and need no order. */
+  isShared: boolean;
+  readonly streams: Map<string, StreamOrder>;
+};
+/** Last groups in which a stream changed a table. */
+type StreamOrder = {
   any: number;
   /** Last group with a change that may concern any row. */
   anyRow: number;
   readonly byColumns: Map<string, RowOrder>;
 };
-type RowOrder = { last: number; readonly rows: Map<string, Map<Form, number>> };
+type Placed = { readonly form: Form; group: number };
+type RowOrder = { last: number; readonly rows: Map<string, Placed[]> };
 
 const signatureOf = (change: OrderedChange): string => {
   switch (change.kind) {
@@ -47,25 +57,28 @@ const signatureOf = (change: OrderedChange): string => {
   }
 };
 
-const formOf = (statements: Projection['statements'], change: OrderedChange): Form => {
-  if (change.kind === 'run') {
-    const { touches = [], rowsBy = {} } = statements[change.statement] ?? {};
-    const touched = touches.map((table) => ({ table, key: rowsBy[table] ?? null }));
-    return { touched, set: null, groups: [] };
-  }
-  const { table } = change;
-  if (change.kind === 'insert') return { touched: [{ table, key: null }], set: null, groups: [] };
-  const key = Object.keys(change.key);
-  const form = { touched: [{ table, key }], set: null, groups: [] };
-  if (change.kind !== 'update') return form;
+/** Columns that an update sets; `null` for other changes. */
+const columnsSetBy = (change: OrderedChange): ReadonlySet<string> | null => {
+  if (change.kind !== 'update') return null;
   const set = new Set(Object.keys(change.set));
-  const moved = key.find((column) => set.has(column));
+  const moved = Object.keys(change.key).find((column) => set.has(column));
   if (moved !== undefined) {
     throw new Error(
-      `an update of ${table} sets ${moved}, a column of its key; delete the row and insert another`,
+      `an update of ${change.table} sets ${moved}, a column of its key; delete the row and insert another`,
     );
   }
-  return { ...form, set };
+  return set;
+};
+
+const touchedBy = (
+  statements: Projection['statements'],
+  change: OrderedChange,
+): readonly (readonly [table: string, key: readonly string[] | null])[] => {
+  if (change.kind === 'run') {
+    const { touches = [], rowsBy = {} } = statements[change.statement] ?? {};
+    return touches.map((table) => [table, rowsBy[table] ?? null]);
+  }
+  return [[change.table, change.kind === 'insert' ? null : Object.keys(change.key)]];
 };
 
 /** True if the order of two changes of one row matters; it does not for updates of different columns. */
@@ -87,35 +100,39 @@ const firstFrom = (groups: readonly number[], earliest: number): number | undefi
 };
 
 /** `row` is `null` for changes that may concern any row. */
-const latest = (table: TableOrder, form: Form, columns: string, row: string | null): number => {
-  if (row === null) return table.any;
-  let index = table.anyRow;
-  for (const [others, { last, rows }] of table.byColumns) {
+const latest = (order: StreamOrder, form: Form, columns: string, row: string | null): number => {
+  if (row === null) return order.any;
+  let index = order.anyRow;
+  for (const [others, { last, rows }] of order.byColumns) {
     // Different key columns may select the same row.
     if (others !== columns) index = Math.max(index, last);
-    else for (const [other, at] of rows.get(row) ?? []) if (meet(form, other)) index = Math.max(index, at);
+    else
+      for (const placed of rows.get(row) ?? [])
+        if (placed.group > index && meet(form, placed.form)) index = placed.group;
   }
   return index;
 };
 
 const remember = (
-  table: TableOrder,
+  order: StreamOrder,
   form: Form,
   columns: string,
   row: string | null,
-  index: number,
+  group: number,
 ): void => {
-  table.any = Math.max(table.any, index);
+  order.any = Math.max(order.any, group);
   if (row === null) {
-    table.anyRow = Math.max(table.anyRow, index);
+    order.anyRow = Math.max(order.anyRow, group);
     return;
   }
-  const order = table.byColumns.get(columns) ?? { last: 0, rows: new Map<string, Map<Form, number>>() };
-  table.byColumns.set(columns, order);
-  order.last = Math.max(order.last, index);
-  const forms = order.rows.get(row) ?? new Map<Form, number>();
-  order.rows.set(row, forms);
-  forms.set(form, index);
+  const ofColumns = order.byColumns.get(columns) ?? { last: 0, rows: new Map<string, Placed[]>() };
+  order.byColumns.set(columns, ofColumns);
+  ofColumns.last = Math.max(ofColumns.last, group);
+  const placed = ofColumns.rows.get(row);
+  const same = placed?.find((one) => one.form === form);
+  if (same) same.group = group;
+  else if (placed) placed.push({ form, group });
+  else ofColumns.rows.set(row, [{ form, group }]);
 };
 
 type Upserts = { readonly form: Form; readonly columns: ReadonlySet<string>; readonly precedence: string };
@@ -127,13 +144,24 @@ const precedenceOf = (change: OrderedChange): string =>
 export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>) => {
   const forms = new Map<string, Form>();
   const upsertsOf = new Map<string, Upserts[]>();
-  const streams = new Map<string, Map<string, TableOrder>>();
+  const tables = new Map<string, TableOrder>();
+
+  const tableFor = (name: string): TableOrder => {
+    const known = tables.get(name);
+    if (known) known.isShared = true;
+    const table = known ?? { isShared: false, streams: new Map<string, StreamOrder>() };
+    tables.set(name, table);
+    return table;
+  };
 
   const formFor = (change: OrderedChange): Form => {
     const signature = signatureOf(change);
     const known = forms.get(signature);
     if (known) return known;
-    const form = formOf(statements, change);
+    const touched: Touched[] = [];
+    const form: Form = { touched, set: columnsSetBy(change), groups: [] };
+    for (const [name, key] of touchedBy(statements, change))
+      touched.push({ table: tableFor(name), key, columns: key?.join() ?? '' });
     forms.set(signature, form);
     if (change.kind === 'upsert') {
       const columns = new Set(Object.keys(change.set));
@@ -146,15 +174,14 @@ export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>
 
   /** Returns the last group at or after `earliest` that upserts the row of an update with all of its columns. */
   const upsertFor = (
-    change: OrderedChange,
-    { key, row }: { readonly key: string; readonly row: string | null },
+    change: Extract<OrderedChange, { readonly kind: 'update' }>,
+    row: string,
     earliest: number,
     holds: (group: number, row: string) => boolean,
   ): number | undefined => {
-    if (change.kind !== 'update' || row === null) return undefined;
     const precedence = precedenceOf(change);
     const columns = Object.keys(change.set);
-    for (const upserts of upsertsOf.get(`${change.table} ${key}`) ?? []) {
+    for (const upserts of upsertsOf.get(`${change.table} ${Object.keys(change.key).join()}`) ?? []) {
       if (upserts.precedence !== precedence || !columns.every((one) => upserts.columns.has(one))) continue;
       const found = upserts.form.groups.findLast((group) => group >= earliest && holds(group, row));
       if (found !== undefined) return found;
@@ -165,32 +192,41 @@ export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>
   return {
     /**
      * Returns an existing group of the same form, or `next` for a new one. An update joins a group that upserts its
-     * row, unless it must follow a later group. `holds`: the group has a row with that key.
+     * row, unless it must follow a later group. `rowOfChange`: `rowKey` of its key. `holds`: the group has such a row.
      */
     place: (
       stream: string,
       change: OrderedChange,
+      rowOfChange: string,
       next: number,
       holds: (group: number, row: string) => boolean,
     ): number => {
       const form = formFor(change);
-      const tables = streams.get(stream) ?? new Map<string, TableOrder>();
-      streams.set(stream, tables);
-      const values = 'key' in change ? change.key : change.row;
-      const places = form.touched.map(({ table, key }) => {
-        const order = tables.get(table) ?? { any: 0, anyRow: 0, byColumns: new Map<string, RowOrder>() };
-        tables.set(table, order);
-        return { order, key: key?.join() ?? '', row: key === null ? null : rowKey(values, key) };
-      });
-      const earliest = places.reduce(
-        (index, { order, key, row }) => Math.max(index, latest(order, form, key, row)),
-        0,
-      );
-      const [own] = places;
-      const upsert = own && upsertFor(change, own, earliest, holds);
-      const index = upsert ?? firstFrom(form.groups, earliest) ?? next;
-      if (index === next) form.groups.push(index);
-      for (const { order, key, row } of places) remember(order, form, key, row, index);
+      const { touched, groups } = form;
+      if (!touched.some(({ table }) => table.isShared)) {
+        if (groups.length === 0) groups.push(next);
+        return groups[0] as number;
+      }
+      let earliest = 0;
+      const places: { readonly order: StreamOrder; readonly columns: string; readonly row: string | null }[] =
+        [];
+      for (const { table, key, columns } of touched) {
+        const order = table.streams.get(stream) ?? {
+          any: 0,
+          anyRow: 0,
+          byColumns: new Map<string, RowOrder>(),
+        };
+        table.streams.set(stream, order);
+        const row = key === null ? null : 'key' in change ? rowOfChange : rowKey(change.row, key);
+        earliest = Math.max(earliest, latest(order, form, columns, row));
+        places.push({ order, columns, row });
+      }
+      const index =
+        (change.kind === 'update' ? upsertFor(change, rowOfChange, earliest, holds) : undefined) ??
+        firstFrom(groups, earliest) ??
+        next;
+      if (index === next) groups.push(index);
+      for (const { order, columns, row } of places) remember(order, form, columns, row, index);
       return index;
     },
   };

@@ -62,13 +62,11 @@ const positionOf = (change: Change): Row =>
 const isOlder = (position: Row, row: Row | undefined): boolean =>
   Object.entries(position).some(([column, value]) => (value as bigint) < (row?.[column] as bigint));
 
-const addToGroup = ({ group, byKey }: Building, change: Change): void => {
+const addToGroup = ({ group, byKey }: Building, change: Change, key: string): void => {
   if (change.kind === 'insert' || change.kind === 'run' || change.kind === 'refresh') {
     group.rows.push(change.row);
     return;
   }
-  const columns = (group as { readonly key: readonly string[] }).key;
-  const key = rowKey(change.key, columns);
   const at = byKey.get(key);
   const position = positionOf(change);
   if (at === undefined) {
@@ -118,9 +116,10 @@ export const groupChanges = (
         refreshes.set(change.statement, rows);
         continue;
       }
-      const index = order.place(stream, change, building.length, holds);
+      const key = 'key' in change ? rowKey(change.key, Object.keys(change.key)) : '';
+      const index = order.place(stream, change, key, building.length, holds);
       const group = (building[index] ??= { group: emptyGroup(change), byKey: new Map() });
-      addToGroup(group, change);
+      addToGroup(group, change, key);
     }
   }
   const runsLast = (statement: string): boolean => projection.statements[statement]?.runsLast === true;
