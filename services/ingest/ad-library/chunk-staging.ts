@@ -6,6 +6,7 @@ import { domainsOf } from '#domain/corpus/ad-library/attribution.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { domainsLedTo, type LedTo } from '../attribution/brand-of-ad.ts';
 import { packAds } from './staged-ads.ts';
 
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -27,20 +28,6 @@ const anotherBrand = (scanId: string): Refusal =>
     'invalid_input',
     `The scan ${scanId} was submitted before for another \`brand_domain\`. Use a new \`scan_id\` for each scan.`,
   );
-
-/** Throws `Refusal` for parts of one scan for two brands. */
-export const requireOneBrand = async (
-  database: Database,
-  scanId: string,
-  scannedFor: string,
-): Promise<void> => {
-  const { rows } = await database.query<{ is_another: boolean }>({
-    name: 'ingest_scan_of_another_brand',
-    text: `select exists (${partsOfAnotherBrandSql('$2')}) as is_another`,
-    values: [scanId, scannedFor],
-  });
-  if (rows[0]?.is_another) throw anotherBrand(scanId);
-};
 
 // A chunk without a row was not part of its recorded scan. Without any rows, all of its chunks are skipped.
 const STAGE_CHUNK = `
@@ -74,8 +61,7 @@ export type PackedChunk = {
 };
 
 export const packChunk = ({ ads }: AdLibraryScanChunk): PackedChunk => {
-  const { text, digests } = packAds(ads);
-  const bytes = Buffer.from(text);
+  const { bytes, digests } = packAds(ads);
   return {
     ads: zstdCompressSync(bytes, FAST),
     digest: hash('sha256', bytes, 'hex'),
@@ -150,19 +136,47 @@ export type StagedScan = {
   readonly shownPages: readonly string[];
   readonly shownDomains: readonly string[];
   readonly recordedFor: readonly string[];
+  /**
+   * Pages of recorded ads where the scan shows another or none: a later scan of such a page makes this scan late for the
+   * ad.
+   */
+  readonly knownPages: readonly string[];
+  /** To which recorded ads of the scan lead, or once led. */
+  readonly knownDomains: readonly string[];
 };
 
-/** One statement, because another process that records the scan deletes its ads. */
-export const stagedScan = async (database: Database, scanId: string): Promise<StagedScan> => {
-  const { rows } = await database.query<StagedScan>(
-    `select array(select chunk from ingest.staged_chunk where scan_id = $1 and ads is not null order by chunk) as chunks,
+/**
+ * One statement, because another process that records the scan deletes its ads. Throws `Refusal` for parts of one scan
+ * for two brands.
+ */
+export const stagedScan = async (
+  database: Database,
+  scanId: string,
+  scannedFor: string,
+): Promise<StagedScan> => {
+  const { rows } = await database.query<
+    Omit<StagedScan, 'knownDomains'> & LedTo & { readonly isOfAnotherBrand: boolean }
+  >(
+    `with known as materialized (
+       select s.social_page_id as shown_page, a.social_page_id, a.destination, a.former_domains
+       from ingest.staged_ad s join ingest.ad a using (ad_id) where s.scan_id = $1
+     )
+     select array(select chunk from ingest.staged_chunk where scan_id = $1 and ads is not null order by chunk) as chunks,
        array(select distinct coalesce(social_page_id, '${NO_PAGE}') from ingest.staged_ad
          where scan_id = $1 order by 1) as "shownPages",
        array(select distinct unnest(domains) from ingest.staged_chunk where scan_id = $1 and ads is not null) as "shownDomains",
-       array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor"`,
-    [scanId],
+       array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor",
+       array(select distinct social_page_id from known
+         where social_page_id is not null and shown_page is distinct from social_page_id order by 1) as "knownPages",
+       array(select distinct destination from known where destination is not null) as destinations,
+       array(select distinct unnest(former_domains) from known) as former,
+       exists (${partsOfAnotherBrandSql('$2')}) as "isOfAnotherBrand"`,
+    [scanId, scannedFor],
   );
-  return rows[0] ?? { chunks: [], shownPages: [], shownDomains: [], recordedFor: [] };
+  const [staged] = rows;
+  if (staged === undefined) throw new Error('a statement without `from` returns one row');
+  if (staged.isOfAnotherBrand) throw anotherBrand(scanId);
+  return { ...staged, knownDomains: domainsLedTo(rows) };
 };
 
 /** Slices of ids: live ads, and ads shown as ended, on covered pages that did not show them now. */

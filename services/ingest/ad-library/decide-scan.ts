@@ -28,7 +28,6 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { coverageKey, pagesOfStagedAds, type Selection, type StagedAds, stagedAds } from './staged-ads.ts';
 import { hasScanOfSameTime, hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
@@ -172,22 +171,21 @@ const decideInOrder = async function* (
   ofSeveral: Extent | null,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, seen } = part;
-  const reads = readsTogether(database);
   const switched = await findSwitch(part, ofSeveral);
   const covered = header.complete ? [...header.pageIds.difference(header.partialPages)] : [];
   const isComparable = part.shownIn !== null && switched === NO_SWITCH && covered.length > 0;
   const unless = isComparable ? { shownIn: part.shownIn, pageIds: covered } : null;
   for await (const staged of seen > 0 ? loadStagedAds(part, unless) : []) {
     const { ads } = staged;
-    const history = await lookHistory(reads, header, newPagesOf(library, ads));
+    const history = await lookHistory(database, header, newPagesOf(library, ads));
     const events = recordSightings(header, ads, switched, history)(library.state);
     noteShown(library, staged, coverageKey(header.countries));
     yield events;
   }
   if (header.complete) yield* decideAbsences(database, library, header);
   const [history, ofDay] = await Promise.all([
-    lookHistory(reads, header, [...header.pageIds]),
-    reliableScansOfDay({ ...part, database: reads }, links),
+    lookHistory(database, header, [...header.pageIds]),
+    reliableScansOfDay(part, links),
   ]);
   const reliable = ofDay.get(header.scan_id) ?? false;
   const end = { seen, reliable, late: false, differences: switched.differences };
@@ -372,23 +370,22 @@ export const decideForBrand = async function* (
   const { database, library, header } = part;
   totals.totals = null;
   const { brandId } = library;
-  const reads = readsTogether(database);
   const isShown = part.seen > 0 || part.shared.size > 0;
   const [recorded, ofShown, links, partialPages, shared] = await Promise.all([
-    reads.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
+    database.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
       header.scan_id,
       brandId,
     ]),
-    isShown ? pagesOfStagedAds(reads, header.scan_id, brandId) : [],
-    linksOf(reads, brandId),
-    partialPagesOf(reads, brandId, header),
-    part.seen > 0 ? extentOfSharedAds(reads, brandId, []) : NO_EXTENT,
+    isShown ? pagesOfStagedAds(database, header.scan_id, brandId) : [],
+    linksOf(database, brandId),
+    partialPagesOf(database, brandId, header),
+    part.seen > 0 ? extentOfSharedAds(database, brandId, []) : NO_EXTENT,
   ]);
   if (recorded.rows.length > 0) return;
   const staged = isShown ? [...ofShown, ...part.knownPageIds] : [];
   const [judged, isOfSeveral] = await Promise.all([
-    latenessOf(reads, brandId, header, [...header.pageIds, ...staged]),
-    part.seen > 0 && hasOtherCollector(reads, brandId, header.collector, shared.scanIds),
+    latenessOf(database, brandId, header, [...header.pageIds, ...staged]),
+    part.seen > 0 && hasOtherCollector(database, brandId, header.collector, shared.scanIds),
   ]);
   // The first scan of a brand has no later scan whose totals could include its ads.
   const order = judged === 'history' && !(await hasScans(database, brandId)) ? 'late' : judged;

@@ -17,8 +17,8 @@ import {
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { joinAsBytes } from './staged-ads.ts';
 import { destinationOf, formerDomainsOf } from '../attribution/brand-of-ad.ts';
 import { saveMoves } from '../attribution/move-log.ts';
 
@@ -206,6 +206,16 @@ const scanRow = ({
   partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
 });
 
+const jsonBytes = (items: readonly unknown[]): Buffer =>
+  Buffer.concat([
+    Buffer.from('['),
+    joinAsBytes(
+      items.map((item) => JSON.stringify(item)),
+      ',',
+    ),
+    Buffer.from(']'),
+  ]);
+
 /**
  * Takes over the changes at once, so that the next ones may be decided meanwhile. `false`: another process wrote first.
  * After a crash the next decision catches up.
@@ -232,7 +242,7 @@ export const saveLibrary = async (
       ads.map(({ ad_id }) => ad_id),
       ads.map(({ page_id }) => page_id),
       ads.map(({ status }) => status !== 'inactive'),
-      JSON.stringify(ads),
+      jsonBytes(ads),
       JSON.stringify([...changed.pages].map((pageId) => state.pages.get(pageId))),
       ads.map(({ first_seen_at }) => first_seen_at),
       [...changed.removed],
@@ -275,22 +285,18 @@ export const saveLibrary = async (
 /** The state may be stale: the expected revision of the next append detects that. */
 export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
   const state = emptyLibrary();
-  const reads = readsTogether(database);
-  const [{ rows }, pages] = await Promise.all([
-    reads.query<{
-      revision: string;
-      live: number;
-      missing: number;
-      total: number;
-      open: LibraryState['open'];
-    }>('select revision::text, live, missing, total, open from ingest.library where brand_id = $1', [
-      brandId,
-    ]),
-    reads.query<{ known: ScannedPage }>(
-      'select known from ingest.page where brand_id = $1 order by social_page_id',
-      [brandId],
-    ),
-  ]);
+  // One statement: pages of another revision would be decided upon unnoticed.
+  const { rows } = await database.query<
+    { revision: string; pages: readonly ScannedPage[] } & Pick<
+      LibraryState,
+      'live' | 'missing' | 'total' | 'open'
+    >
+  >(
+    `select revision::text, live, missing, total, open,
+       array(select known from ingest.page p where p.brand_id = l.brand_id order by social_page_id) as pages
+     from ingest.library l where brand_id = $1`,
+    [brandId],
+  );
   const row = rows[0];
   const library: OpenLibrary = {
     brandId,
@@ -311,7 +317,7 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     state.missing = row.missing;
     state.total = row.total;
     state.open = row.open;
-    for (const { known } of pages.rows) state.pages.set(known.page_id, known);
+    for (const page of row.pages) state.pages.set(page.page_id, page);
   }
   return library;
 };

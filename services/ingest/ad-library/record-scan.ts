@@ -8,7 +8,6 @@ import { brandIdOf } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { readsTogether } from '#platform/postgres/reads-together.ts';
 import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';
 import type { IntakeOutcome } from '../intake-types.ts';
 import {
@@ -16,11 +15,10 @@ import {
   claimStagedAds,
   deleteStagedScan,
   pagesConcerning,
-  requireOneBrand,
   type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
-import { coverageKey, knownPlacesOfStagedAds, stagedBrands } from './staged-ads.ts';
+import { coverageKey, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny, meetsPagesSooner } from './late/lateness.ts';
@@ -84,20 +82,17 @@ export const recordStagedScan = async (
   register: () => Promise<number> = async () => 0,
 ): Promise<IntakeOutcome> => {
   const { scan_id } = end;
-  const reads = readsTogether(database);
-  const [found, known] = await Promise.all([
-    stagedScan(reads, scan_id),
-    knownPlacesOfStagedAds(reads, scan_id),
-    requireOneBrand(reads, scan_id, brandIdOf(end.brand_domain)),
-  ]);
-  const { shownPages, shownDomains } = requireChunks(found, end);
+  const { shownPages, shownDomains, knownPages, knownDomains } = requireChunks(
+    await stagedScan(database, scan_id, brandIdOf(end.brand_domain)),
+    end,
+  );
   const pageIds = pagesOf(end, shownPages).map((pageId) =>
     pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
   );
   const recorded: Recorded = { events: 0, totals: null };
   const places = {
-    alone: [...pageIds, ...known.pageIds, end.brand_domain],
-    shared: [...shownDomains, ...known.domains],
+    alone: [...pageIds, ...knownPages, end.brand_domain],
+    shared: [...shownDomains, ...knownDomains],
   };
   return await locks.runOnPlaces(places, async () => {
     recorded.events += await register();
@@ -121,18 +116,16 @@ const recordParts = async (
 ): Promise<void> => {
   const scannedFor = brandIdOf(end.brand_domain);
   const scan = { scan_id: end.scan_id, observed_at: end.scanned_at, scannedFor };
-  const reads = readsTogether(database);
-  const [found, known, interrupted] = await Promise.all([
-    stagedScan(reads, end.scan_id),
-    knownPlacesOfStagedAds(reads, end.scan_id),
-    openMoves(reads, 'all'),
+  const [found, interrupted] = await Promise.all([
+    stagedScan(database, end.scan_id, scannedFor),
+    openMoves(database, 'all'),
   ]);
   const staged = requireChunks(found, end);
   const { chunks, recordedFor } = staged;
   const allPages = pagesOf(end, staged.shownPages);
-  const pagesOfAds = [...allPages, ...known.pageIds];
+  const pagesOfAds = [...allPages, ...staged.knownPages];
   sums.events += await completeMoves(database, eventStore, interrupted);
-  const domains = [...new Set([...staged.shownDomains, ...known.domains, end.brand_domain])];
+  const domains = [...new Set([...staged.shownDomains, ...staged.knownDomains, end.brand_domain])];
   const readKnownBrands = async () => (await knownBrands(database, pagesOfAds, domains, scan)).after;
   const attributedBy = await readKnownBrands();
   const registered = registeredBy(attributedBy, end);
@@ -174,11 +167,11 @@ const recordParts = async (
   const pageIds = [...named.keys()];
   const readBrands = () =>
     Promise.all([
-      brandsLeftBy(reads, end.scan_id),
-      stagedBrands(reads, end.scan_id),
-      end.coverage.complete ? brandsOfPages(reads, pageIds) : [],
-      meetsPagesSooner(reads, end, scannedFor, allPages),
-      openMoves(reads, { scanId: end.scan_id }),
+      brandsLeftBy(database, end.scan_id),
+      stagedBrands(database, end.scan_id),
+      end.coverage.complete ? brandsOfPages(database, pageIds) : [],
+      meetsPagesSooner(database, end, scannedFor, allPages),
+      openMoves(database, { scanId: end.scan_id }),
     ]);
   let concerned = await readBrands();
   const open = concerned[4];
@@ -249,7 +242,7 @@ const recordParts = async (
               header: brandHeader,
               chunks,
               seen,
-              knownPageIds: known.pageIds,
+              knownPageIds: staged.knownPages,
               isLeft: left.has(brandId),
               isLate,
               shared,

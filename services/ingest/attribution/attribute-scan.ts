@@ -3,7 +3,6 @@ import { brandAt, domainsOf, type KnownBrands, momentsOf } from '#domain/corpus/
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { readsTogether } from '#platform/postgres/reads-together.ts';
 import {
   attributeStagedAds,
   ownersOf,
@@ -64,7 +63,6 @@ export const attributeScan = async (
     inOrder.set(brandId, is);
     return is;
   };
-  const reads = readsTogether(database);
   const [knownPages, knownDomains] = [new Set(pageIds), new Set(domains)];
   /** Other processes may have recorded one of the ads elsewhere meanwhile. */
   const knownOf = async ([ofPages, ofDomains]: ReturnType<typeof placesOf>): Promise<KnownBrands> =>
@@ -76,8 +74,8 @@ export const attributeScan = async (
   for await (const { ads, rows } of stagedAds(database, { scanId: scan_id, chunks, unless })) {
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
     const [owners, placed] = await Promise.all([
-      ownersOf(reads, [...shown.keys()]),
-      placedAds(reads, [...shown.keys()], shown),
+      ownersOf(database, [...shown.keys()]),
+      placedAds(database, [...shown.keys()], shown),
     ]);
     const unowned = ads
       .filter(({ ad_id }) => !owners.has(ad_id))
