@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type AlertChannel, type DeliveryKind, DeliveryStatus } from '#contracts/values/alerts.ts';
-import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
-import { type AlertRuleState, alertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
-import { type DeliveryTarget, targetOfRule } from '#application/delivery-outbox/target.ts';
+import { type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
+import { type DeliveryTarget, readAlertRule, targetOfRule } from '#application/delivery-outbox/target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
@@ -23,18 +22,10 @@ import { type RecordedEvent, idOf } from '#contracts/events/event.ts';
 import { type NewDelivery, enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { Moment } from './validate-query.ts';
 
-/** A replayed delivery goes to the current target of its rule. */
-
-export const readRule = async (
-  eventStore: EventStore,
-  workspaceId: string,
-  alertId: string,
-): Promise<AlertRuleState> => {
-  const { state } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
-  return state;
-};
-
-/** Returns `null` when the rule is off or deleted, or its channel was removed or is suspended. */
+/**
+ * A replayed delivery goes to the current target of its rule: `null` when the rule is off or deleted, or its channel was
+ * removed or is suspended.
+ */
 export const currentTarget = (
   rule: AlertRuleState,
   { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
@@ -70,7 +61,7 @@ export const findCurrentTargets = async (
   const targets = new Map<string, DeliveryTarget>();
   const withoutTarget: string[] = [];
   for (const [alertId, ofRule] of Map.groupBy(rows, ({ alert_id }) => alert_id)) {
-    const rule = await readRule(eventStore, ofRule[0]?.workspace_id ?? '', alertId);
+    const rule = await readAlertRule(eventStore, ofRule[0]?.workspace_id ?? '', alertId);
     for (const row of ofRule) {
       const target = currentTarget(rule, row);
       if (target) targets.set(row.delivery_id, target);
@@ -349,7 +340,7 @@ export const requeueMissing = async (
     checked += ids.size;
     if (missing.size === 0) continue;
     const [workspaceId = '', alertId = ''] = idOf(stream).split('+');
-    const rule = await readRule(eventStore, workspaceId, alertId);
+    const rule = await readAlertRule(eventStore, workspaceId, alertId);
     const deliveries = new Map<string, NewDelivery>();
     for await (const event of eventStore.read<AlertDeliveryEvent>(stream)) {
       if (event.type !== 'DeliveryQueued' || !missing.has(event.data.delivery_id)) continue;

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { AlertChannel } from '#contracts/values/alerts.ts';
-import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertRule, type AlertRuleState, alertRule } from '#domain/workspace/alert/rule-decider.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 export const DeliveryTarget = z.discriminatedUnion('channel', [
   z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
@@ -42,6 +44,16 @@ export const endpointOf = (target: DeliveryTarget, workspaceId: string): string 
     case 'email':
       return ENDPOINT_PREFIX.email + workspaceId;
   }
+};
+
+/** Reads the log, so that it finds a rule that was just created. */
+export const readAlertRule = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  alertId: string,
+): Promise<AlertRuleState> => {
+  const { state } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
+  return state;
 };
 
 /** `null` when the rule does not use the channel or it is suspended. */

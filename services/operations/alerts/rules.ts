@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { type SealedAddress, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import {
   type AlertRule,
-  type AlertRuleState,
   alertRule,
   changeAlertRule,
   createAlertRule,
   deleteAlertRule,
   requireAlertRule,
 } from '#domain/workspace/alert/rule-decider.ts';
+import { readAlertRule } from '#application/delivery-outbox/target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
@@ -43,16 +43,6 @@ import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { trackedBrandIds } from '../tracked-brands.ts';
 import { WEBHOOK_SECRET, issueFirstSecret, requireVault } from './webhook-secrets.ts';
 import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
-
-/** Reads the log, so that it finds a rule that was just created. */
-export const readAlertRule = async (
-  eventStore: EventStore,
-  workspaceId: string,
-  alertId: string,
-): Promise<AlertRuleState> => {
-  const { state } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
-  return state;
-};
 
 /** Throws `Refusal` for a missing or deleted rule. */
 export const requireRule = async (
