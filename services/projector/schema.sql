@@ -61,7 +61,7 @@ create table if not exists projector.build (
   position bigint not null,
   facts_applied bigint not null default 0,
   updated_at timestamptz not null default now(),
-  -- asked | reading | indexing | ready | failed (at an event that cannot be applied) | done | cancelled
+  -- asked | reading | indexing | ready | failed (at its tables or indexes) | done | cancelled
   state text not null default 'reading',
   -- While the state is asked: start from the beginning, even if an unfinished rebuild could be resumed.
   from_start boolean not null default true,
@@ -94,6 +94,9 @@ create table if not exists projector.parked (
   asked text,
   primary key (projection, stream, position)
 );
+
+-- The same for a rebuild. A swap makes them those of the live tables.
+create table if not exists projector.parked_in_build (like projector.parked including all);
 
 -- Events that an operator excluded from a projection for good. Rebuilds and verifications exclude them too.
 create table if not exists projector.skipped (

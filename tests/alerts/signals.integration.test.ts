@@ -6,7 +6,7 @@ import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
-import { swapWithoutProjector } from '#tests/stack/verify-read-models.ts';
+import { rebuildingIn, swapWithoutProjector } from '#tests/stack/verify-read-models.ts';
 import { type Story, story } from '../projections/fixtures/signal-stories.ts';
 import { until } from '../stack/wait-until.ts';
 import { projectSignals } from './project-signals.ts';
@@ -93,12 +93,7 @@ test('delivers a signal once, across restarts and a rebuild of the read model', 
     url: 'https://api.test/v1/workspaces/ws_tests/radar/signals',
   });
 
-  await rebuildProjection(
-    stack.pool,
-    createSharedReader(stack.eventStore),
-    signals,
-    new AbortController().signal,
-  );
+  await rebuildProjection(rebuildingIn(stack.pool), createSharedReader(stack.eventStore), signals);
   await swapWithoutProjector(stack.pool, signals);
   {
     await using _ = projectSignals(stack);

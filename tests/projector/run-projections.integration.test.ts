@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Counted, type CountingStack, openCountingStack } from './counting-projection.ts';
 
 let stack: CountingStack;
@@ -76,7 +80,14 @@ it('rebuilds a new version and swaps it in', async () => {
 
 it('keeps the old tables if the rebuild of a new version fails', async () => {
   const before = await stack.totals('sound');
-  await using projector = stack.running([stack.counter('sound', { version: 3, fails: (by) => by === 100 })]);
+  const folder = await mkdtemp(join(tmpdir(), 'projector-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const schema = pathToFileURL(join(folder, 'schema.sql'));
+  await writeFile(
+    schema,
+    'create table counter (name text primary key, total bigint not null default 0);\n-- indexes\ncreate index on counter (missing);\n',
+  );
+  await using projector = stack.running([{ ...stack.counter('sound', { version: 3 }), schema }]);
   await expect
     .poll(
       async () =>
@@ -89,7 +100,7 @@ it('keeps the old tables if the rebuild of a new version fails', async () => {
         timeout: 60_000,
       },
     )
-    .toMatchObject({ state: 'failed', last_error: expect.stringContaining('cannot count 100') });
+    .toMatchObject({ state: 'failed', last_error: expect.stringContaining('"missing" does not exist') });
   expect(await stack.totals('sound')).toEqual(before);
   expect(projector).toBeDefined();
 });

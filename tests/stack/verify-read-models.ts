@@ -4,7 +4,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
-import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { type Rebuilding, rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { readRows } from '#services/projector/control/arrange-part.ts';
@@ -27,6 +27,15 @@ export const swapWithoutProjector = async (database: Database, projection: Proje
   await swapSchemas(database, projection, row);
 };
 
+/** An event that cannot be applied ends the rebuild. */
+export const rebuildingIn = (database: Database): Rebuilding => ({
+  database,
+  signal: new AbortController().signal,
+  onPoison: (error) => {
+    throw error;
+  },
+});
+
 /** Rebuilds all of them with one reading of the log, as a projector does when all are requested at once. */
 export const rebuildTogether = async (
   database: Database,
@@ -34,8 +43,7 @@ export const rebuildTogether = async (
   rebuilt: readonly Projection[],
 ): Promise<void> => {
   const reader = createSharedReader(eventStore);
-  const { signal } = new AbortController();
-  await Promise.all(rebuilt.map((one) => rebuildProjection(database, reader, one, signal)));
+  await Promise.all(rebuilt.map((one) => rebuildProjection(rebuildingIn(database), reader, one)));
 };
 
 /** Returns the checksums of all tables before and after. The projector must be stopped. */

@@ -6,7 +6,7 @@ import { probationAfter } from '../control/probation.ts';
 import type { Share } from './apply-in-one-transaction.ts';
 import { endsSession } from './failures.ts';
 import type { Failed } from './move-positions.ts';
-import { applyOrPark } from './park-stream.ts';
+import { applyOrPark, logParked } from './park-stream.ts';
 import { type Cursor, nameOf, ownTarget, proveRunning, type Running } from './running.ts';
 
 /** First and longest delay before a failed batch is retried. */
@@ -41,11 +41,7 @@ const applyShare = async (
     const upTo = from + size < events.length ? (some.at(-1)?.position ?? position) : position;
     applied += await applyOrPark(database, ownTarget(one, cursor), one.parked, some, upTo, {
       prove: (client) => proveRunning(client, nameOf(one), one.row, cursor),
-      onPoison: ({ event, message }) => {
-        const { type, stream, position: at } = event;
-        const cause = { type, stream, position: String(at), reason: message };
-        log.error({ projection: nameOf(one), ...cause }, 'event parked with the rest of its stream');
-      },
+      onPoison: logParked(log, nameOf(one)),
     });
   }
   return applied;

@@ -1,5 +1,6 @@
 import { canRead } from '#contracts/events/schema-registry.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction, type Proof } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from './apply-batch.ts';
 import { PoisonEvent } from './failures.ts';
@@ -7,9 +8,15 @@ import { PoisonEvent } from './failures.ts';
 /** Streams with a dead letter, whose later events wait. */
 export type ParkedStreams = Set<string>;
 
-export const readParkedStreams = async (database: Database, projection: string): Promise<ParkedStreams> => {
+type ParkedTable = 'parked' | 'parked_in_build';
+
+export const readParkedStreams = async (
+  database: Database,
+  projection: string,
+  table: ParkedTable = 'parked',
+): Promise<ParkedStreams> => {
   const { rows } = await database.query<{ stream: string }>(
-    'select distinct stream from projector.parked where projection = $1',
+    `select distinct stream from projector.${table} where projection = $1`,
     [projection],
   );
   return new Set(rows.map(({ stream }) => stream));
@@ -20,12 +27,12 @@ const park = async (
   projection: string,
   events: readonly RecordedEvent[],
   failure: PoisonEvent | null,
-  prove: Proof,
+  { prove, table = 'parked' }: Parking,
 ): Promise<void> => {
   if (events.length === 0) return;
   await inTransaction(database, async (client) => {
     await client.query(
-      `insert into projector.parked (projection, stream, position, revision, type, error, waits_for_version)
+      `insert into projector.${table} (projection, stream, position, revision, type, error, waits_for_version)
        select $1, i.stream, i.position, i.revision, i.type, $6, $7
        from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as i(stream, position, revision, type)
        on conflict do nothing`,
@@ -42,6 +49,14 @@ const park = async (
     await prove(client);
   });
 };
+
+export const logParked =
+  (log: Log, projection: string): Parking['onPoison'] =>
+  ({ event: { type, stream, position }, message }) =>
+    log.error(
+      { projection, type, stream, position: String(position), reason: message },
+      'event parked with the rest of its stream',
+    );
 
 /** Retries parked streams that this release can read; returns how many. */
 export const requestReadableRetries = async (database: Database, projection: string): Promise<number> => {
@@ -60,9 +75,10 @@ export const requestReadableRetries = async (database: Database, projection: str
   return readable.length;
 };
 
-type Parking = {
+export type Parking = {
   /** Proves that this process may write the projection. */
   readonly prove: Proof;
+  readonly table?: ParkedTable;
   readonly onPoison: (error: PoisonEvent) => void;
 };
 
@@ -77,22 +93,22 @@ export const applyOrPark = async (
   parked: ParkedStreams,
   events: readonly RecordedEvent[],
   position: bigint,
-  { prove, onPoison }: Parking,
+  parking: Parking,
 ): Promise<number> => {
   const { name } = target.projection;
   let waiting = events;
   let left = 0;
   for (;;) {
     const behind = waiting.filter(({ stream }) => parked.has(stream));
-    await park(database, name, behind, null, prove);
+    await park(database, name, behind, null, parking);
     const applicable = waiting.filter(({ stream }) => !parked.has(stream));
     try {
       await applyBatch(database, target, applicable, position);
       return events.length - left - behind.length;
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
-      onPoison(error);
-      await park(database, name, [error.event], error, prove);
+      parking.onPoison(error);
+      await park(database, name, [error.event], error, parking);
       parked.add(error.event.stream);
       left += 1 + behind.filter((event) => event.position < error.event.position).length;
       waiting = waiting.filter((event) => event.position > error.event.position);

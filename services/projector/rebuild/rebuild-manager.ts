@@ -5,6 +5,7 @@ import { type Database, inTransaction, withProof } from '#platform/postgres/pool
 import type { Projection } from '#projections/define-projection.ts';
 import { retryDelayMs } from '../apply/apply-each.ts';
 import { endsSession, mayPass } from '../apply/failures.ts';
+import { logParked } from '../apply/park-stream.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { buildLease } from '../control/lease-names.ts';
 import { rebuildProjection, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
@@ -80,7 +81,7 @@ export const createRebuildManager = (
     await leases.release(lease);
   };
 
-  /** A first fill that fails is left to the live path, which parks the event and goes on. */
+  /** A first fill that fails, for example at an index, is left to the live path. */
   const fail = async (
     { name, version }: Projection,
     database: Database,
@@ -134,7 +135,7 @@ export const createRebuildManager = (
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal, lease.lost]);
     const build = async (): Promise<void> => {
       log.info({ projection: name, version }, 'rebuild started');
-      await rebuildProjection(database, reader, projection, signal);
+      await rebuildProjection({ database, signal, onPoison: logParked(log, name) }, reader, projection);
       await inTransaction(database, (client) =>
         client.query(
           `with wanted as (
@@ -207,7 +208,8 @@ export const createRebuildManager = (
       const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal, one.lease.lost]);
       finishing.add(name);
       try {
-        await catchUpAndSwap(one.database, reader, projection, row, signal);
+        const { database } = one;
+        await catchUpAndSwap({ database, signal, onPoison: logParked(log, name) }, reader, projection, row);
         await release(name, one.lease);
         log.info({ projection: name, version: projection.version }, 'rebuild swapped in');
       } catch (error) {

@@ -1,6 +1,7 @@
 import { type Database, type Transaction, inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { type Target, applyBatch } from '../apply/apply-batch.ts';
+import type { Target } from '../apply/apply-batch.ts';
+import { applyOrPark, type Parking, readParkedStreams } from '../apply/park-stream.ts';
 import { readSkippedEvents } from '../dead-letters/excluded-events.ts';
 import {
   analyzeTables,
@@ -65,6 +66,7 @@ export const openRebuild = async (
       return { position: BigInt(row.position), isIndexed };
     }
     await createTables(client, projection, schema);
+    await client.query('delete from projector.parked_in_build where projection = $1', [name]);
     await client.query(
       `insert into projector.build (name, version, position, state, started_at, resumed_at)
        values ($1, $2, 0, 'reading', now(), now())
@@ -79,21 +81,29 @@ export const openRebuild = async (
   return { target: { projection, schema, catalog, saveCheckpoint: saveRebuildCheckpoint(name) }, ...resumed };
 };
 
-/** Applies all events since the checkpoint. Returns the new position and the number of events. */
+export type Rebuilding = {
+  /** Proves the lease in each transaction. */
+  readonly database: Database;
+  readonly signal: AbortSignal;
+  readonly onPoison: Parking['onPoison'];
+};
+
+/** Applies or parks all events since the checkpoint. Returns the new position and the number of events. */
 export const catchUpRebuild = async (
-  database: Database,
+  { database, signal, onPoison }: Rebuilding,
   read: SharedReader['read'],
   target: Target,
   after: bigint,
-  signal: AbortSignal,
 ): Promise<{ readonly position: bigint; readonly events: number }> => {
   const { name, prefixes } = target.projection;
   const excluded = await readSkippedEvents(database, name);
+  const parked = await readParkedStreams(database, name, 'parked_in_build');
+  const parking = { table: 'parked_in_build', prove: () => Promise.resolve(), onPoison } as const;
   let events = 0;
   const apply: Reading['apply'] = async (range, upTo) => {
-    const applied = range.filter((event) => !excluded.includes(event));
-    await applyBatch(database, target, applied, upTo);
-    events += applied.length;
+    const wanted = range.filter((event) => !excluded.includes(event));
+    await applyOrPark(database, target, parked, wanted, upTo, parking);
+    events += wanted.length;
   };
   const position = await read({ after, to: null, prefixes, signal, apply });
   return { position, events };
@@ -103,15 +113,15 @@ const PASSES_MAX = 10;
 /** A pass that applies at most this many events makes a rebuild ready for the swap. */
 const NEAR_EVENTS = 1_000;
 
-/** Rebuilds (blue/green) or resumes: rows, then indexes, then the events recorded meanwhile. Throws `PoisonEvent`. */
+/** Rebuilds (blue/green) or resumes: rows, then indexes, then the events recorded meanwhile. */
 export const rebuildProjection = async (
-  database: Database,
+  rebuilding: Rebuilding,
   { read, readAlone, inTurn }: SharedReader,
   projection: Projection,
-  signal: AbortSignal,
 ): Promise<void> => {
+  const { database, signal } = rebuilding;
   const { target, isIndexed, ...opened } = await openRebuild(database, projection);
-  let { position, events } = await catchUpRebuild(database, read, target, opened.position, signal);
+  let { position, events } = await catchUpRebuild(rebuilding, read, target, opened.position);
   if (!isIndexed) {
     await inTurn(async () => {
       signal.throwIfAborted();
@@ -126,6 +136,6 @@ export const rebuildProjection = async (
     events = NEAR_EVENTS + 1;
   }
   for (let passes = 0; events > NEAR_EVENTS && passes < PASSES_MAX; passes += 1) {
-    ({ position, events } = await catchUpRebuild(database, readAlone, target, position, signal));
+    ({ position, events } = await catchUpRebuild(rebuilding, readAlone, target, position));
   }
 };

@@ -7,7 +7,7 @@ import type { Projection } from '#projections/define-projection.ts';
 import { endsSession, isLockTimeout } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
-import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
+import { catchUpRebuild, openRebuild, type Rebuilding } from './rebuild-projection.ts';
 import type { SharedReader } from './shared-read.ts';
 import { droppedSchemaOf, lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
@@ -55,6 +55,11 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
     );
     await client.query('delete from projector.parked where projection = $1', [name]);
     await client.query(
+      `with built as (delete from projector.parked_in_build where projection = $1 returning *)
+       insert into projector.parked select * from built`,
+      [name],
+    );
+    await client.query(
       `update projector.build set state = 'done', finished_at = now(), updated_at = now() where name = $1`,
       [name],
     );
@@ -65,15 +70,14 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
   });
 
 export const catchUpAndSwap = async (
-  database: Database,
+  rebuilding: Rebuilding,
   { readAlone }: SharedReader,
   projection: Projection,
   row: BehindRow,
-  signal: AbortSignal,
 ): Promise<void> => {
-  const { target, position } = await openRebuild(database, projection);
-  await catchUpRebuild(database, readAlone, target, position, signal);
-  await swapSchemas(database, projection, row);
+  const { target, position } = await openRebuild(rebuilding.database, projection);
+  await catchUpRebuild(rebuilding, readAlone, target, position);
+  await swapSchemas(rebuilding.database, projection, row);
 };
 
 /** Returns false while readers hold the tables, to be retried. Logs any other error. */

@@ -4,6 +4,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
+import { rebuildingIn } from '#tests/stack/verify-read-models.ts';
 
 const READ_AT_ONCE = 5_000;
 
@@ -46,5 +47,5 @@ export async function rebuildFromMemory(
     },
     [Symbol.asyncDispose]: async () => undefined,
   });
-  await rebuildProjection(database, createSharedReader({ follow }), projection, new AbortController().signal);
+  await rebuildProjection(rebuildingIn(database), createSharedReader({ follow }), projection);
 }

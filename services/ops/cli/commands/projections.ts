@@ -399,7 +399,7 @@ const formatOutcome = ({ name, state, facts: events, error }: Build): string => 
   if (state === 'done')
     return `${name}: rebuilt from ${events} events and swapped in. Verify it: ops projections verify ${name}`;
   if (state === 'cancelled') return `${name}: rebuild cancelled; live tables unchanged.`;
-  if (state === 'failed') return `${name}: rebuild failed on an event; live tables unchanged. ${error}`;
+  if (state === 'failed') return `${name}: rebuild failed; live tables unchanged. ${error}`;
   return `${name}: the rebuild continues in the projector (${formatState(state)}).`;
 };
 
