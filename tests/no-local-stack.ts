@@ -9,6 +9,4 @@ const FOLDER = join(tmpdir(), 'ad-intelligence-tests');
  */
 export const NO_LOCAL_STACK = {
   DATA_DIR: join(FOLDER, 'no-stack'),
-  MAIL_DIR: join(FOLDER, 'mail'),
-  OBJECT_STORE_DIR: join(FOLDER, 'objects'),
 } as const;

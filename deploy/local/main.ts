@@ -41,6 +41,14 @@ const ORPHAN_STOP_MS = 3_000;
 const STOP_LIMIT_MS = 9_500;
 const SERVERS_STOP_MS = 9_000;
 
+/** Small corpora have fewer brands and days, so that each brand has several ads. */
+const corpusOf = (ads: number): CorpusSize => ({
+  seed: 1,
+  ads,
+  brands: Math.max(6, Math.min(40, Math.round(ads / 10)), Math.round(ads / 75)),
+  days: Math.max(8, Math.min(60, Math.round(ads / 6))),
+});
+
 const start = async (
   settings: LocalSettings,
   folders: Folders,
@@ -53,14 +61,9 @@ const start = async (
   resources.use(await lockFolder(folders.root, folders.run));
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
-  const servers = await startServers(settings, folders, secrets, resources, progress, signal, stopTimeLeftMs);
-  const wantsDemo = settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0;
-  const requested = {
-    seed: 1,
-    brands: settings.DEMO_BRANDS,
-    ads: settings.DEMO_ADS,
-    days: settings.DEMO_DAYS,
-  };
+  const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
+  const wantsDemo = settings.DEMO_ADS > 0;
+  const requested = corpusOf(settings.DEMO_ADS);
   const mediaOrigin = wantsDemo ? await openPictures(settings, requested, servers, folders, resources) : null;
   const services = await startServices(
     settings,
@@ -120,7 +123,7 @@ const start = async (
   };
   await writeJsonFile(folders.localFile, stack);
   const [receiverUrl, invitation, demo] = await Promise.all([
-    tracked.length === 0 ? null : openReceiver(apiUrl, workspace, tracked, settings, folders, resources),
+    tracked.length === 0 ? null : openReceiver(apiUrl, workspace, tracked, folders, resources),
     // A link works once, so each start prints a new one.
     inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace),
     demoState === null
@@ -176,11 +179,10 @@ const openReceiver = async (
   apiUrl: string,
   workspace: DemoWorkspace,
   tracked: readonly string[],
-  { RECEIVER_PORT }: LocalSettings,
   { receiverFile }: Folders,
   resources: AsyncDisposableStack,
 ): Promise<string> => {
-  const receiver = resources.use(await startReceiver(await choosePort(RECEIVER_PORT), systemClock));
+  const receiver = resources.use(await startReceiver(await choosePort(0), systemClock));
   const address = `${receiver.url}${WEBHOOK_PATH}`;
   await connectReceiver(apiUrl, workspace, tracked, address, receiverFile, (secret) =>
     receiver.expectSecret(secret),

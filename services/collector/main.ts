@@ -22,7 +22,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
     throw new Error('COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true, because it sends requests to loopback.');
   }
-  const { MEMBER_VAULT_KEY, ADS_ARCHIVE_APP_SECRET } = settings;
+  const { MEMBER_VAULT_KEY, ADS_ARCHIVE_APP } = settings;
   const readsArchive = COLLECT_SOURCES.includes('ads_archive');
   if (readsArchive && MEMBER_VAULT_KEY === undefined) {
     throw new Error('The source ads_archive needs MEMBER_VAULT_KEY, because its token is stored encrypted.');
@@ -62,7 +62,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
             databaseUrl: DATABASE_URL,
             vault,
             ...ADS_ARCHIVE,
-            appSecret: ADS_ARCHIVE_APP_SECRET ?? null,
+            appSecret: ADS_ARCHIVE_APP?.secret ?? null,
             countries: settings.ADS_ARCHIVE_COUNTRIES,
             reached: settings.ADS_ARCHIVE_REACHED,
             callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,

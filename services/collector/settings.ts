@@ -20,14 +20,16 @@ const sharedSettings = {
   ...egressSettings,
   ...vaultSettings,
   COLLECT_VIA: CollectVia,
-  ADS_ARCHIVE_APP_ID: z
-    .string()
-    .regex(/^\d{5,20}$/, 'the digits of an app id')
-    .optional()
-    .describe('Id of your app at the platform, to exchange a token for one that is valid longer.'),
-  ADS_ARCHIVE_APP_SECRET: secret(
-    z.string().min(16).optional(),
-    'Secret of your app. With it each call proves that it comes from the app.',
+  ADS_ARCHIVE_APP: secret(
+    z
+      .string()
+      .regex(/^\d{5,20}\|.{16,}$/, 'an app id and its secret, ID|SECRET')
+      .transform((text) => ({
+        id: text.slice(0, text.indexOf('|')),
+        secret: text.slice(text.indexOf('|') + 1),
+      }))
+      .optional(),
+    'Id and secret of your app at the platform, `ID|SECRET`, to exchange a token for one that is valid longer. With it each call proves that it comes from the app.',
   ),
 } as const;
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { openChatChannel } from '#platform/channels/chat.ts';
 import { openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
@@ -14,6 +15,7 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
+import { MAIL_FOLDER } from '#platform/settings.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
@@ -99,5 +101,8 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   const receive = async (): Promise<void> => receiveDue(await nats, worker.due, signal);
   receive().catch(() => undefined);
   operatorPort.started();
-  log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivery worker started');
+  log.info(
+    { mail: settings.SMTP_URL === undefined ? join(settings.DATA_DIR, MAIL_FOLDER) : 'smtp' },
+    'delivery worker started',
+  );
 });

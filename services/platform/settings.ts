@@ -212,13 +212,25 @@ export type LocalStack = z.infer<typeof LocalStack>;
 /** Operator commands need these secrets of the local stack. */
 const LocalSecrets = z.object({ member_vault_key: z.string(), audit_signing_key: z.string() }).partial();
 
-const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
+/** Parts of the data folder: report files and media, and e-mails without a mail server. */
+export const OBJECTS_FOLDER = 'objects';
+export const MAIL_FOLDER = 'mail';
+
+export const dataFolderSettings = {
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('.data')
+    .describe(
+      'Data folder. `objects` in it has report files and media, `mail` has e-mails when no mail server is set; every process that writes or serves them must use the same folder or a mount of it.',
+    ),
+} as const;
 
 /** The environment takes precedence. One that names another server gets nothing: local secrets must not sign there. */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => {
-  const { DATA_DIR } = readSettings(DataDirectory, environment);
+  const { DATA_DIR } = readSettings(z.object(dataFolderSettings), environment);
   let local: LocalStack;
   let secrets: z.infer<typeof LocalSecrets>;
   const read = (name: string): unknown => JSON.parse(readFileSync(join(DATA_DIR, name), 'utf8'));

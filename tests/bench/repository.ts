@@ -48,8 +48,7 @@ export const run = async (context: BenchContext<'repository'>): Promise<void> =>
   const settings = textOf('deploy/SETTINGS.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm);
   context.record('settings', new Set([...settings].map(([, name]) => name)).size);
   const folder = await createFolder(resources);
-  const demo = { DEMO_BRANDS: scaled(40, 4), DEMO_ADS: scaled(3_000, 40), DEMO_DAYS: scaled(60, 2) };
-  const size = Object.fromEntries(Object.entries(demo).map(([name, value]) => [name, String(value)]));
+  const size = { DEMO_ADS: String(scaled(3_000, 40)) };
   for (const figure of ['first start', 'second start'] as const) {
     const startMs = performance.now();
     const stack = startProcess('deploy/local/main.ts', { ...size, DATA_DIR: join(folder, 'data') });

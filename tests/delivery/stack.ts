@@ -65,8 +65,9 @@ export type DeliveryStack = AsyncDisposable & {
 
 export const openDeliveryStack = async (): Promise<DeliveryStack> => {
   const resources = new AsyncDisposableStack();
-  const mailFolder = await mkdtemp(join(tmpdir(), 'test-mail-'));
-  resources.defer(() => rm(mailFolder, { recursive: true, force: true }));
+  const dataFolder = await mkdtemp(join(tmpdir(), 'test-mail-'));
+  resources.defer(() => rm(dataFolder, { recursive: true, force: true }));
+  const mailFolder = join(dataFolder, 'mail');
   const database = await createTestDatabase();
   resources.defer(() => database.drop());
   const server = await createTestEventStore();
@@ -102,7 +103,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       const ownClock: Clock = { now: () => new Date(clock.now().getTime() + aheadMs) };
       const egress = resources.use(openEgress({ allowLoopback: true, ...egressOptions }));
       const email = resources.use(
-        openEmailChannel({ MAIL_DIR: mailFolder, MAIL_FROM: 'Alerts <alerts@shop.example>', ...mail }, clock),
+        openEmailChannel({ DATA_DIR: dataFolder, MAIL_FROM: 'Alerts <alerts@shop.example>', ...mail }, clock),
       );
       const worker = openWorker({
         pool,

@@ -142,7 +142,7 @@ const SITE = {
 };
 
 /** Settings of a small corpus without pictures, which shows the same. */
-const SMALL_DEMO = { DEMO_BRANDS: '6', DEMO_ADS: '40', DEMO_DAYS: '8', MEDIA_ARCHIVE: 'off' };
+const SMALL_DEMO = { DEMO_ADS: '40', MEDIA_ARCHIVE: 'off' };
 
 const SCRIPTS = Object.entries({ ...packageJson.scripts, ops: 'ops' }).map(
   ([name, script]) => `['${name}']='${script}'`,

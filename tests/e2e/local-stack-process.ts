@@ -28,12 +28,9 @@ export class StackProcess {
       OPS_PORT: '0',
       MCP_PORT: '0',
       INTAKE_PORT: '0',
-      RECEIVER_PORT: '0',
-      POSTGRES_PORT: '0',
-      NATS_PORT: '0',
       EVENT_STORE_PORT: '0',
     };
-    const demo = { DEMO_BRANDS: '12', DEMO_ADS: '120', DEMO_DAYS: '20', DEMO_PULSE_SECONDS: '0' };
+    const demo = { DEMO_ADS: '120', DEMO_PULSE_SECONDS: '0' };
     this.child = spawn(process.execPath, [join(PROJECT, 'deploy', 'local', 'main.ts')], {
       cwd: PROJECT,
       env: { ...inheritedEnvironment(), ...ports, ...demo, DATA_DIR: folder, ...environment },

@@ -146,8 +146,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     try {
       const stack = start({
         API_PORT: String(port),
-        NATS_PORT: String(port),
-        POSTGRES_PORT: String(port),
+        EVENT_STORE_PORT: String(port),
         DEMO_PULSE_SECONDS: '3',
       });
       resumed = await stack.waitUntilReady();

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openPool } from '#platform/postgres/pool.ts';
 import { type Killable, startKillableServers } from '#tests/stack/killable-servers.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
@@ -33,7 +32,7 @@ export const openAlertingStack = async (name: string, vaultKey: string): Promise
     API_BASE_URL: 'https://api.test',
     MEMBER_VAULT_KEY: vaultKey,
     EGRESS_ALLOW_LOOPBACK: 'true',
-    MAIL_DIR: join(servers.home, 'mail'),
+    DATA_DIR: servers.home,
   };
   const running = new Map<Name, ServiceProcess>();
   const start = (process: Name): void => void running.set(process, startProcess(MAINS[process], environment));

@@ -44,7 +44,7 @@ const fillRadar = (brandId: string) =>
 const startWorker = () =>
   startProcess('services/worker/main.ts', {
     ...stack.environment,
-    OBJECT_STORE_DIR: folder,
+    DATA_DIR: folder,
   });
 
 const filesOf = (path: string): Promise<readonly string[]> => readdir(path).catch(() => []);
@@ -63,7 +63,7 @@ test('a report whose worker was killed during the export is finished once by ano
   const path = `/v1/workspaces/${key.workspaceId}/reports`;
   const body = { from: '2026-05-01', to: '2026-05-31' };
   const { id } = (await on(app).post(path, { key, body })).data as Report;
-  const below = join(folder, 'reports', key.workspaceId, id);
+  const below = join(folder, 'objects', 'reports', key.workspaceId, id);
 
   const first = startWorker();
   const deadline = Date.now() + LIMIT_MS;

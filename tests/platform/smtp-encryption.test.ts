@@ -91,7 +91,7 @@ test('a mail server that sends its answer byte by byte without end is given up, 
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_DIR: '/nowhere', MAIL_FROM: 'a@ads.example' };
+  const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, DATA_DIR: '/nowhere', MAIL_FROM: 'a@ads.example' };
   using channel = openEmailChannel(settings, systemClock, 500);
   const mail = { to: 'b@shop.example', deliveryId: 'del_1' };
   // More than connections of the pool.

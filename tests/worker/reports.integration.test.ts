@@ -124,7 +124,7 @@ describe('exportReports', () => {
 
   test('writes to a bucket too, with a link to the object', async () => {
     await using bucket = await startBucket();
-    const inBucket = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: bucket.url });
+    const inBucket = await openObjectStore({ DATA_DIR: folder, OBJECT_STORE_URL: bucket.url });
     await using _ = startWorker({ objectStore: inBucket });
     const server = await stack.api({ objectStore: inBucket });
     const key = await tracking(...brands.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { LogLevel, Port, readSettings, secret, serverUrl, showSettings } from '#platform/settings.ts';
+import { LogLevel, Port, readSettings, serverUrl, showSettings } from '#platform/settings.ts';
 import { createLog, type Log } from '#platform/logger.ts';
 import { preparePrivateFolder, readOrCreatePassword } from '../os/private-files.ts';
 import type { Credentials } from './calls/authenticate.ts';
@@ -22,15 +22,13 @@ export const EventStoreSettings = z.object({
     z.url({ protocol: /^postgres(ql)?$/ }),
     'PostgreSQL database of the log, used by nothing else.',
   ),
-  EVENT_STORE_PASSWORD: secret(
-    z.string().min(16).optional(),
-    'Password that clients send, at least 16 characters. Without it and without a file, every program on this machine may connect.',
-  ),
   EVENT_STORE_PASSWORD_FILE: z
     .string()
     .min(1)
     .optional()
-    .describe('File with the password, readable by its owner only. It is made at the first start.'),
+    .describe(
+      'File with the password that clients send, readable by its owner only. It is made at the first start. Without it, every program on this machine may connect.',
+    ),
   LOG_LEVEL: LogLevel.describe('Log level: `fatal` to `trace`, or `silent`.'),
 });
 
@@ -38,18 +36,15 @@ type Settings = z.infer<typeof EventStoreSettings>;
 
 /** `null` accepts every client. The first start with a password file makes the password. */
 async function credentialsOf(settings: Settings, log: Log): Promise<Credentials | null> {
-  const { EVENT_STORE_PASSWORD: password } = settings;
-  const user = USER;
-  if (password !== undefined) return { user, password };
   if (settings.EVENT_STORE_PASSWORD_FILE === undefined) {
     log.warn('every program on this machine may connect: set EVENT_STORE_PASSWORD_FILE');
     return null;
   }
   const file = resolve(settings.EVENT_STORE_PASSWORD_FILE);
   await preparePrivateFolder(dirname(file));
-  const made = await readOrCreatePassword(file);
-  log.info({ user, file }, 'clients send this user and the password in this file');
-  return { user, password: made };
+  const password = await readOrCreatePassword(file);
+  log.info({ user: USER, file }, 'clients send this user and the password in this file');
+  return { user: USER, password };
 }
 
 async function main(): Promise<void> {

@@ -8,7 +8,6 @@ const Secrets = z.object({
   cursor_secret: Secret,
   ops_token: Secret,
   mcp_secret: Secret,
-  event_store_password: Secret,
   /** Base64 of 32 bytes, the length of this key and of the audit signing key. */
   member_vault_key: Secret,
   audit_signing_key: Secret,

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { type Service, startService } from './supervisor.ts';
 import { startNats } from '../nats/start.ts';
 import { choosePort } from '../os/ports.ts';
+import { readOrCreatePassword } from '../os/private-files.ts';
 import { startPostgres } from '../postgres/start.ts';
 import type { Progress } from './progress.ts';
-import type { Secrets } from './secrets.ts';
 import { acceptsConnections, waitUntilReady } from './wait-until-ready.ts';
 import { CACHE, type Folders, type LocalSettings } from './settings.ts';
 
@@ -31,7 +31,6 @@ export type Servers = {
 export const startServers = async (
   settings: LocalSettings,
   folders: Folders,
-  secrets: Pick<Secrets, 'event_store_password'>,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -39,8 +38,8 @@ export const startServers = async (
 ): Promise<Servers> => {
   const needsPostgres = settings.DATABASE_URL === undefined || settings.EVENT_STORE_URL === undefined;
   const starts = await Promise.allSettled([
-    needsPostgres ? startPostgres({ folder: folders.postgres, port: settings.POSTGRES_PORT }) : null,
-    settings.NATS_URL === undefined ? startLocalNats(settings, folders) : null,
+    needsPostgres ? startPostgres({ folder: folders.postgres, port: 0 }) : null,
+    settings.NATS_URL === undefined ? startLocalNats(folders) : null,
   ]);
   const [postgresStart, natsStart] = starts;
   // Deferred before a failure is thrown, so that neither server is left running.
@@ -59,17 +58,17 @@ export const startServers = async (
   if (postgres !== null) {
     await postgres.createDatabase(READ_MODELS_DATABASE);
     await postgres.createDatabase(EVENT_STORE_DATABASE);
-    progress.step(`PostgreSQL on port ${postgres.port}${portNote(settings.POSTGRES_PORT, postgres.port)}`);
+    progress.step(`PostgreSQL on port ${postgres.port}`);
   }
-  if (nats !== null) progress.step(`NATS on port ${nats.port}${portNote(settings.NATS_PORT, nats.port)}`);
+  if (nats !== null) progress.step(`NATS on port ${nats.port}`);
   let eventStoreUrl = settings.EVENT_STORE_URL;
   if (eventStoreUrl === undefined) {
     const databaseUrl = postgres?.databaseUrl(EVENT_STORE_DATABASE) ?? '';
-    const password = secrets.event_store_password;
-    const options = { settings, folders, databaseUrl, password };
+    const passwordFile = join(folders.eventStore, 'password');
+    const options = { settings, folders, databaseUrl, passwordFile };
     const port = await startLocalEventStore(options, resources, progress, signal);
     progress.step(`event store on port ${port}${portNote(settings.EVENT_STORE_PORT, port)}`);
-    eventStoreUrl = `esdb://${EVENT_STORE_USER}:${password}@127.0.0.1:${port}?tls=false`;
+    eventStoreUrl = `esdb://${EVENT_STORE_USER}:${await readOrCreatePassword(passwordFile)}@127.0.0.1:${port}?tls=false`;
   }
   return {
     databaseUrl: settings.DATABASE_URL ?? postgres?.databaseUrl(READ_MODELS_DATABASE) ?? '',
@@ -78,10 +77,10 @@ export const startServers = async (
   };
 };
 
-const startLocalNats = (settings: LocalSettings, folders: Folders) =>
+const startLocalNats = (folders: Folders) =>
   startNats({
     folder: folders.nats,
-    port: settings.NATS_PORT,
+    port: 0,
     cache: join(CACHE, 'nats'),
   });
 
@@ -89,11 +88,11 @@ type EventStoreOptions = {
   readonly settings: LocalSettings;
   readonly folders: Folders;
   readonly databaseUrl: string;
-  readonly password: string;
+  readonly passwordFile: string;
 };
 
 const startLocalEventStore = async (
-  { settings, folders, databaseUrl, password }: EventStoreOptions,
+  { settings, folders, databaseUrl, passwordFile }: EventStoreOptions,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -102,7 +101,7 @@ const startLocalEventStore = async (
   const environment = {
     EVENT_STORE_PORT: String(port),
     EVENT_STORE_DATABASE_URL: databaseUrl,
-    EVENT_STORE_PASSWORD: password,
+    EVENT_STORE_PASSWORD_FILE: passwordFile,
     LOG_LEVEL: settings.LOG_LEVEL,
   };
   const definition = { name: 'event-store', entry: 'deploy/local/event-store/main.ts', environment };

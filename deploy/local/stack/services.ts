@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Service, type ServiceDefinition, startService } from './supervisor.ts';
 import { choosePort } from '../os/ports.ts';
 import type { Progress } from './progress.ts';
@@ -53,9 +54,8 @@ export const startServices = async (
       API_PORT: String(apiPort),
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
-      OBJECT_STORE_DIR: folders.objects,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
-      ...sendingEnvironment(settings, folders),
+      ...sendingEnvironment(settings),
     },
   };
   const mcp: ServiceDefinition = {
@@ -68,9 +68,8 @@ export const startServices = async (
       MCP_SECRET: secrets.mcp_secret,
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
-      OBJECT_STORE_DIR: folders.objects,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
-      ...sendingEnvironment(settings, folders),
+      ...sendingEnvironment(settings),
     },
   };
   const ops: ServiceDefinition = {
@@ -88,15 +87,11 @@ export const startServices = async (
     entry: `services/${name}/main.ts`,
     environment: environmentOf(settings, servers),
   });
-  const worker: ServiceDefinition = {
-    ...plain('worker'),
-    environment: { ...environmentOf(settings, servers), OBJECT_STORE_DIR: folders.objects },
-  };
   const delivery: ServiceDefinition = {
     ...plain('delivery'),
     environment: {
       ...environmentOf(settings, servers),
-      ...sendingEnvironment(settings, folders),
+      ...sendingEnvironment(settings),
       MEMBER_VAULT_KEY: secrets.member_vault_key,
     },
   };
@@ -109,7 +104,6 @@ export const startServices = async (
     environment: {
       ...environmentOf(settings, servers),
       INTAKE_PORT: String(intakePort),
-      OBJECT_STORE_DIR: folders.objects,
     },
   };
   const mediaArchive = mediaOrigin === null ? 'off' : settings.MEDIA_ARCHIVE;
@@ -125,7 +119,6 @@ export const startServices = async (
             ...plain('media'),
             environment: {
               ...environmentOf(settings, servers),
-              OBJECT_STORE_DIR: folders.objects,
               MEDIA_ARCHIVE: mediaArchive,
               MEDIA_QUOTA_BYTES: String(MEDIA_QUOTA_BYTES),
               COLLECT_VIA: mediaOrigin,
@@ -180,7 +173,7 @@ export const startServices = async (
     intakeUrl: `http://127.0.0.1:${intakePort}`,
     untilReady: () => ready,
     startAfterDemo: async () => {
-      for (const definition of [worker, ...media]) await start(definition);
+      for (const definition of [plain('worker'), ...media]) await start(definition);
     },
   };
 };
@@ -192,6 +185,7 @@ export const environmentOf = (
   settings: LocalSettings,
   servers: Servers,
 ): Readonly<Record<string, string>> => ({
+  DATA_DIR: resolve(settings.DATA_DIR),
   DATABASE_URL: servers.databaseUrl,
   EVENT_STORE_URL: servers.eventStoreUrl,
   NATS_URL: servers.natsUrl,
@@ -201,12 +195,8 @@ export const environmentOf = (
 });
 
 /** Allows webhooks to loopback and http; e-mails are files by default. */
-const sendingEnvironment = (
-  { SMTP_URL }: LocalSettings,
-  folders: Folders,
-): Readonly<Record<string, string>> => ({
+const sendingEnvironment = ({ SMTP_URL }: LocalSettings): Readonly<Record<string, string>> => ({
   EGRESS_ALLOW_LOOPBACK: 'true',
-  MAIL_DIR: folders.mail,
   ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
 

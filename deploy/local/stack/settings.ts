@@ -4,16 +4,16 @@ import {
   AllowPlainText,
   CollectContact,
   credentialedUrl,
+  dataFolderSettings,
   LogLevel,
+  MAIL_FOLDER,
+  OBJECTS_FOLDER,
   Port,
   readSettings,
   serverUrl,
 } from '#platform/settings.ts';
 
-/** The first start takes one to two minutes on two cores, and later ones 20 seconds. */
-const DEMO_BRANDS_DEFAULT = 40;
 const DEMO_ADS_DEFAULT = 3_000;
-const DEMO_BRANDS_MAX = 200_000;
 const DEMO_ADS_MAX = 20_000_000;
 const DEMO_PULSE_SECONDS_MAX = 3_600;
 
@@ -21,12 +21,11 @@ const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 
 /** A port that is taken is replaced by a free one. */
 export const LocalSettings = z.object({
-  DATA_DIR: z.string().default('.data').describe('Data folder of the local stack.'),
+  DATA_DIR: dataFolderSettings.DATA_DIR.describe('Data folder of the local stack.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
-  RECEIVER_PORT: Port.default(8084).describe('Port of the page that receives the webhooks of the demo.'),
   COLLECT_CONTACT: CollectContact.optional().describe(
     'URL or e-mail address at which sites reach you. With it the collector runs, and reads sites in the internet.',
   ),
@@ -36,8 +35,6 @@ export const LocalSettings = z.object({
     .describe(
       'Sources that the collector reads, separated by commas: `storefront`, `site`, `landing_pages`, `ads_archive`.',
     ),
-  POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
-  NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),
   DATABASE_URL: serverUrl(
     'postgres',
@@ -59,19 +56,11 @@ export const LocalSettings = z.object({
     z.string().optional(),
     'A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.',
   ),
-  DEMO_BRANDS: Whole(DEMO_BRANDS_MAX)
-    .default(DEMO_BRANDS_DEFAULT)
-    .describe('Brands of the synthetic demo corpus.'),
   DEMO_ADS: Whole(DEMO_ADS_MAX)
     .default(DEMO_ADS_DEFAULT)
-    .describe('Ads of the demo corpus; 0 loads no corpus.'),
-  DEMO_DAYS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(3_650)
-    .default(60)
-    .describe('Days of scans of the demo corpus.'),
+    .describe(
+      'Ads of the synthetic demo corpus, which decide its brands and days too: 3,000 ads are of 40 brands in 60 days; 0 loads no corpus.',
+    ),
   DEMO_PULSE_SECONDS: Whole(DEMO_PULSE_SECONDS_MAX)
     .default(180)
     .describe('Seconds between two starts of ads in the running demo, at brands it tracks; 0 stands still.'),
@@ -101,9 +90,10 @@ export const foldersOf = (dataDir: string) => {
     root,
     postgres: join(root, 'postgres'),
     nats: join(root, 'nats'),
+    eventStore: join(root, 'event-store'),
     logs: join(root, 'logs'),
-    objects: join(root, 'objects'),
-    mail: join(root, 'mail'),
+    objects: join(root, OBJECTS_FOLDER),
+    mail: join(root, MAIL_FOLDER),
     run: join(root, 'run'),
     localFile: join(root, 'local.json'),
     secretsFile: join(root, 'secrets.json'),

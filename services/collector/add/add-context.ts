@@ -143,7 +143,7 @@ export const withAddContext = async <T>(
         ...ADS_ARCHIVE,
         userAgent,
         token,
-        appSecret: await readAppSecret(vault, stored, settings.ADS_ARCHIVE_APP_SECRET ?? null),
+        appSecret: await readAppSecret(vault, stored, settings.ADS_ARCHIVE_APP?.secret ?? null),
         reached: settings.ADS_ARCHIVE_REACHED,
       }),
       clock,

@@ -189,7 +189,7 @@ const setToken = async (access: Access, options: SetOptions, command: Command): 
   }
   const stored = await readAccount(database, new Date(), name);
   const appId =
-    options.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP_ID : stored?.appId) ?? null;
+    options.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP?.id : stored?.appId) ?? null;
   if (appId === null && name !== FIRST_ACCOUNT) {
     throw new Refusal(
       'invalid_input',
@@ -210,20 +210,17 @@ const setToken = async (access: Access, options: SetOptions, command: Command): 
 const secretOf = async ({ database, vault, settings }: Access, name: string): Promise<string | null> => {
   const stored = await readAccount(database, new Date(), name);
   const account = stored ?? { name, secretFingerprint: null };
-  return readAppSecret(vault, account, settings.ADS_ARCHIVE_APP_SECRET ?? null);
+  return readAppSecret(vault, account, settings.ADS_ARCHIVE_APP?.secret ?? null);
 };
 
 const exchangeStored = async (access: Access, name: string, command: Command): Promise<void> => {
   const { database, vault, route, settings } = access;
   const account = await readAccount(database, new Date(), name);
   const token = account === null ? null : await readToken(vault, account);
-  const appId = account?.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP_ID : null) ?? null;
+  const appId = account?.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP?.id : null) ?? null;
   const appSecret = await secretOf(access, name);
   if (name === FIRST_ACCOUNT && (appId === null || appSecret === null)) {
-    throw new Refusal(
-      'invalid_input',
-      'An exchange needs the app. Set ADS_ARCHIVE_APP_ID and ADS_ARCHIVE_APP_SECRET.',
-    );
+    throw new Refusal('invalid_input', 'An exchange needs the app. Set ADS_ARCHIVE_APP.');
   }
   if (token === null) throw noToken(name);
   if (appId === null || appSecret === null) {
@@ -251,7 +248,10 @@ export const registerTokenCommands = (program: Command): void => {
     )
     .option('--expires <date>', 'day on which the token ends; 60 days from now when absent')
     .option(...ofAccount)
-    .option('--app-id <id>', 'app of the account; ADS_ARCHIVE_APP_ID for the first account when absent')
+    .option(
+      '--app-id <id>',
+      'app of the account; the one of ADS_ARCHIVE_APP for the first account when absent',
+    )
     .action((options: SetOptions, command: Command) =>
       withAccess((access) => setToken(access, options, command)),
     );

@@ -7,7 +7,7 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 import type { Clock } from '../clock.ts';
 import { isLoopback } from '../plain-text-hosts.ts';
-import { AllowPlainText, credentialedUrl } from '../settings.ts';
+import { AllowPlainText, credentialedUrl, dataFolderSettings, MAIL_FOLDER } from '../settings.ts';
 import {
   ANSWER_MAX_BYTES,
   NO_TIMING,
@@ -54,13 +54,9 @@ const DELIVERY_ID = /^[\w-]{1,64}$/;
 export const emailSettings = {
   SMTP_URL: credentialedUrl(
     z.url({ protocol: /^smtps?$/ }).optional(),
-    'Mail server URL, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`. On another host, `smtp://` sends nothing before the connection is encrypted (STARTTLS), unless `SERVERS_ALLOW_PLAIN_TEXT` is `true`.',
+    'Mail server URL, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `mail` of `DATA_DIR`. On another host, `smtp://` sends nothing before the connection is encrypted (STARTTLS), unless `SERVERS_ALLOW_PLAIN_TEXT` is `true`.',
   ),
-  MAIL_DIR: z
-    .string()
-    .min(1)
-    .default('.data/mail')
-    .describe('Folder for e-mails when no mail server is set.'),
+  ...dataFolderSettings,
   MAIL_FROM: z
     .string()
     .min(3)
@@ -72,7 +68,7 @@ export const emailSettings = {
 export type EmailSettings = {
   readonly SMTP_URL?: string | undefined;
   readonly SERVERS_ALLOW_PLAIN_TEXT?: 'true' | 'false';
-  readonly MAIL_DIR: string;
+  readonly DATA_DIR: string;
   readonly MAIL_FROM: string;
 };
 
@@ -240,10 +236,10 @@ export const openEmailChannel = (
   clock: Clock,
   withinMs: number = SEND_TIMEOUT_MS,
 ): EmailChannel & TextChannel => {
-  const { SMTP_URL, MAIL_DIR, MAIL_FROM } = settings;
+  const { SMTP_URL, DATA_DIR, MAIL_FROM } = settings;
   const sender =
     SMTP_URL === undefined
-      ? openFiles(MAIL_DIR, MAIL_FROM, clock)
+      ? openFiles(join(DATA_DIR, MAIL_FOLDER), MAIL_FROM, clock)
       : openSmtp(encryptedSmtpUrl(SMTP_URL, settings), MAIL_FROM, clock, withinMs);
   return { ...sender, sendOnce: (target, payload) => sender.sendMessage(target, emailMessageOf(payload)) };
 };

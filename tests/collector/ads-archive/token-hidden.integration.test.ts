@@ -163,7 +163,7 @@ test('its process and its commands print no token, with good answers and after a
     COLLECT_SOURCES: 'ads_archive',
     COLLECT_VIA: stack.played.origin,
     EGRESS_ALLOW_LOOPBACK: 'true',
-    ADS_ARCHIVE_APP_SECRET: APP_SECRET,
+    ADS_ARCHIVE_APP: `1000001|${APP_SECRET}`,
     // The default pace has 24 seconds between two calls.
     ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
     LOG_LEVEL: 'trace',

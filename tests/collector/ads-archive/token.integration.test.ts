@@ -112,8 +112,8 @@ describe('`collect token`', () => {
   test('exchanges the stored token, and removes the old one from the account', async () => {
     world.tokens.add(NEXT_TOKEN);
     await token(['set'], TOKEN);
-    const app = { ADS_ARCHIVE_APP_ID: '1000001', ADS_ARCHIVE_APP_SECRET: APP_SECRET };
-    const wrong = await token(['exchange'], '', { ...app, ADS_ARCHIVE_APP_SECRET: 'another-secret-of-16' });
+    const app = { ADS_ARCHIVE_APP: `1000001|${APP_SECRET}` };
+    const wrong = await token(['exchange'], '', { ADS_ARCHIVE_APP: '1000001|another-secret-of-16' });
     expect(wrong.code).toBe(1);
     expect(wrong.error).toContain('did not exchange the token');
     expect(wrong.error).not.toMatch(/EAA\w|another-secret/);

@@ -32,7 +32,7 @@ let receivers: Receivers;
 let proxy: FaultProxy;
 let alerts: ReturnType<typeof alertsThrough>;
 let environment: Readonly<Record<string, string>>;
-let mailFolder: string;
+let dataFolder: string;
 let delivery: ServiceProcess;
 
 const startDelivery = async (): Promise<ServiceProcess> => {
@@ -47,14 +47,14 @@ beforeAll(async () => {
   receivers = resources.use(await openReceivers());
   const through = await proxied(stack.environment['EVENT_STORE_URL'] ?? '');
   proxy = resources.use(through.proxy);
-  mailFolder = await mkdtemp(join(tmpdir(), 'test-mail-'));
-  resources.defer(() => rm(mailFolder, { recursive: true, force: true }));
+  dataFolder = await mkdtemp(join(tmpdir(), 'test-mail-'));
+  resources.defer(() => rm(dataFolder, { recursive: true, force: true }));
   environment = {
     ...stack.environment,
     EVENT_STORE_URL: through.url,
     MEMBER_VAULT_KEY: VAULT_KEY,
     EGRESS_ALLOW_LOOPBACK: 'true',
-    MAIL_DIR: mailFolder,
+    DATA_DIR: dataFolder,
   };
   alerts = alertsThrough(await stack.api());
   delivery = await startDelivery();
@@ -98,7 +98,8 @@ const isSignedWith = (secret: string, path: string): readonly boolean[] =>
   });
 
 const mailsTo = async (address: string): Promise<number> => {
-  const files = await readdir(mailFolder);
+  const mailFolder = join(dataFolder, 'mail');
+  const files = await readdir(mailFolder).catch(() => []);
   const texts = await Promise.all(files.map((file) => readFile(join(mailFolder, file), 'utf8')));
   return texts.filter((text) => text.includes(address)).length;
 };

@@ -44,8 +44,7 @@ test(
         API_BASE_URL: 'https://api.test',
         MEMBER_VAULT_KEY: VAULT_KEY,
         EGRESS_ALLOW_LOOPBACK: 'true',
-        MAIL_DIR: join(folder, 'mail'),
-        OBJECT_STORE_DIR: join(folder, 'objects'),
+        DATA_DIR: folder,
       });
       resources.defer(async () => void (await started.stop()));
     }

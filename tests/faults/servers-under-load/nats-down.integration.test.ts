@@ -42,8 +42,7 @@ test('no call fails and every process stays ready while NATS is gone', {
     ...SERVICE_SECRETS,
     NATS_URL: nats.url,
     EGRESS_ALLOW_LOOPBACK: 'true',
-    MAIL_DIR: join(folder, 'mail'),
-    OBJECT_STORE_DIR: join(folder, 'objects'),
+    DATA_DIR: folder,
     ...(isLong ? AS_IN_PRODUCTION : {}),
   };
   const ports = new Map<string, number>();

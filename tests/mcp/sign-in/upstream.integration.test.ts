@@ -82,7 +82,7 @@ test('SIGN_IN=upstream turns codes off, and needs the settings of the provider',
     UPSTREAM_ISSUER: issuer,
     UPSTREAM_CLIENT_ID: CLIENT,
     UPSTREAM_CLIENT_SECRET: 'secret',
-    MAIL_DIR: '.',
+    DATA_DIR: '.',
   };
   await using signIn = await open(upstreamSettings);
   const { codes, upstream: way } = signIn.pages({} as never);
@@ -97,7 +97,7 @@ test('SIGN_IN=upstream turns codes off, and needs the settings of the provider',
 test('a provider that is down, mute or at fault gets a page with 503 soon, both before and after the person was there', async () => {
   const LIMIT_MS = 9_000;
   await using failing = await openUpstreamProvider();
-  const settings = { SIGN_IN: 'upstream', MEMBER_VAULT_KEY: [VAULT_KEY], MAIL_DIR: '.' };
+  const settings = { SIGN_IN: 'upstream', MEMBER_VAULT_KEY: [VAULT_KEY], DATA_DIR: '.' };
   const openPages = async (issuer: string): Promise<FastifyInstance & AsyncDisposable> => {
     const dependencies = { baseUrl: 'https://mcp.test', pool, memberVault: null, clock: systemClock };
     const client = { UPSTREAM_CLIENT_ID: CLIENT, UPSTREAM_CLIENT_SECRET: 'secret' };

@@ -43,7 +43,7 @@ const read = async (store: ObjectStore, key: string): Promise<string | null> => 
 describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
   let store: ObjectStore;
   beforeAll(async () => {
-    const settings = { OBJECT_STORE_DIR: folder };
+    const settings = { DATA_DIR: folder };
     store = await openObjectStore(
       kind === 'folder' ? settings : { ...settings, OBJECT_STORE_URL: bucket.url },
     );
@@ -112,7 +112,7 @@ describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
 
 describe('a bucket', () => {
   test('reports an unknown access key and a missing bucket', async () => {
-    const settings = { OBJECT_STORE_DIR: folder };
+    const settings = { DATA_DIR: folder };
     const wrong = await openObjectStore({
       ...settings,
       OBJECT_STORE_URL: bucket.url.replace('//TESTS', '//nobody'),
@@ -125,7 +125,7 @@ describe('a bucket', () => {
 
   test('causes an error after some attempts when its server has stopped', async () => {
     const stopped = await startBucket();
-    const store = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: stopped.url });
+    const store = await openObjectStore({ DATA_DIR: folder, OBJECT_STORE_URL: stopped.url });
     await store.write('a.csv', text('x'));
     await stopped[Symbol.asyncDispose]();
     await expect(store.open('a.csv')).rejects.toThrow(/ECONNREFUSED/);

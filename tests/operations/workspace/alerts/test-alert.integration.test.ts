@@ -13,7 +13,7 @@ import {
   deliveriesOf,
   HOOK,
   loseReply,
-  MAIL_DIR,
+  MAILS,
   openLoopbackChannels,
   openReceiver,
   type Received,
@@ -123,8 +123,8 @@ describe('testAlert 200', () => {
     // A colleague requests the sample; it is sent to the creator of the rule.
     const { deliveries: sent } = await tested(key, id);
     expect(sent).toMatchObject([{ channel: 'email', delivered: true, failure: null }]);
-    const file = readdirSync(MAIL_DIR).find((name) => name.startsWith(sent[0]?.delivery_id ?? '-'));
-    const message = readFileSync(join(MAIL_DIR, file ?? ''), 'utf8');
+    const file = readdirSync(MAILS).find((name) => name.startsWith(sent[0]?.delivery_id ?? '-'));
+    const message = readFileSync(join(MAILS, file ?? ''), 'utf8');
     expect(message).toContain('To: ada@shop.example');
     expect(message).toMatch(/Subject: .*Test/);
   });
