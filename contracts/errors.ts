@@ -2,6 +2,11 @@
 export const ERRORS = {
   invalid_input: { type: 'bad_request', status: 400 },
   invalid_cursor: { type: 'bad_request', status: 400 },
+  method_not_allowed: { type: 'bad_request', status: 405 },
+  not_acceptable: { type: 'bad_request', status: 406 },
+  body_too_large: { type: 'bad_request', status: 413 },
+  path_too_long: { type: 'bad_request', status: 414 },
+  unsupported_media_type: { type: 'bad_request', status: 415 },
   unauthorized: { type: 'unauthorized', status: 401 },
   quota_used_up: { type: 'payment_required', status: 402 },
   scope_missing: { type: 'forbidden', status: 403 },

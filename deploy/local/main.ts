@@ -38,8 +38,8 @@ import { summaryOf } from './stack/summary.ts';
 
 const ORPHAN_STOP_MS = 3_000;
 /** Each part has a shorter limit of its own; this covers a stop that hangs anyway. */
-const STOP_LIMIT_MS = 9_500;
-const SERVERS_STOP_MS = 9_000;
+const STOP_LIMIT_MS = 8_500;
+const SERVERS_STOP_MS = 8_000;
 
 /** Small corpora have fewer brands and days, so that each brand has several ads. */
 const corpusOf = (ads: number): CorpusSize => ({

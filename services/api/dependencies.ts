@@ -3,11 +3,13 @@ import type { RefusedRequests } from '#application/access/request-counts.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { LimitFiles } from './server/file-routes.ts';
+import type { ListStreams } from './server/list-formats.ts';
 
 export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;
   readonly refusedRequests: RefusedRequests;
   readonly limitFiles: LimitFiles;
+  readonly listStreams: ListStreams;
   /** Milliseconds of a request, from its arrival to its reply. */
   readonly requestBudgetMs: number;
   readonly requestsPerMinute: (plan: Plan) => number;

@@ -102,6 +102,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     requestBudgetMs: settings.REQUEST_BUDGET_MS,
     readAnswerMs: answerMs,
     loopDelayMs: settings.LOOP_DELAY_MS,
+    corsOrigins: settings.CORS_ORIGINS,
     ...(settings.TRUSTED_PROXIES ? { trustedProxies: settings.TRUSTED_PROXIES } : {}),
     downloadSecret: cursorSecret,
     secondSecrets: { cursor: secondCursorSecret, download: secondCursorSecret },

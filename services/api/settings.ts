@@ -17,6 +17,7 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
+import { CORS_ORIGINS } from './server/cross-origin.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 
 const SECRET_MIN_LENGTH = 16;
@@ -44,6 +45,7 @@ export const ApiSettings = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe('Where clients reach the API, without a slash at its end; from host and port when not set.'),
+  CORS_ORIGINS,
   TRUSTED_PROXIES,
   API_REQUESTS_PER_MINUTE: z.coerce
     .number()

@@ -173,92 +173,134 @@ const send = (
   ids: PathIds = {},
 ) => on(server).send(endpoint.method, urlOf(endpoint, workspaceId, ids), { ...bodyOf(endpoint), ...options });
 
-describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
-  '%s',
-  (_name, endpoint) => {
-    describe('declared reply', () => {
-      test(`is ${endpoint.reply.status} with request id, rate-limit headers and no undocumented field`, async () => {
-        const objects = await createObjects(endpoint);
-        const sentAtMs = Date.now();
-        const reply = await send(app, endpoint, { key }, key.workspaceId, objects);
-        expect(reply.status).toBe(endpoint.reply.status);
-        expect(reply.headers).toMatchObject({
-          'content-type': 'application/json; charset=utf-8',
-          'x-ratelimit-limit': '1000',
-          'ratelimit-policy': '"minute";q=1000;w=60',
-        });
-        expect(Number(reply.headers['x-ratelimit-reset'])).toBeGreaterThan(sentAtMs / 1_000);
-        expect(typeof reply.headers['x-read-position']).toBe(
-          endpoint.method === 'GET' ? 'undefined' : 'string',
-        );
-      });
-    });
+const named = (endpoints: readonly Endpoint[]) =>
+  endpoints.map((endpoint) => [endpoint.operationId, endpoint] as const);
 
-    describe('400', () => {
-      test('names an unknown parameter', async () => {
-        const known = urlOf(endpoint, key.workspaceId);
-        const url = `${known}${known.includes('?') ? '&' : '?'}unheard_of=1`;
-        const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
-        expect(reply.status).toBe(400);
-        expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
-      });
+describe.each(named(ENDPOINTS.filter(({ body }) => body !== null)))('%s', (_name, endpoint) => {
+  describe('413', () => {
+    test('rejects a body above the limit', async () => {
+      const reply = await send(app, endpoint, { key, body: ' '.repeat(100_000) });
+      expect([reply.status, reply.error.type]).toEqual([413, 'bad_request']);
     });
+  });
 
-    describe('401', () => {
-      test.each([
-        ['no key', {}],
-        ['an empty header', { authorization: '' }],
-        ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
-        ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
-        ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
-      ])('rejects %s', async (_case, headers) => {
-        const reply = await send(app, endpoint, { headers });
-        expect(reply.status).toBe(401);
-        expect(reply.error.type).toBe('unauthorized');
-        expect(reply.headers['x-ratelimit-limit']).toBeUndefined();
-      });
+  describe('415', () => {
+    test('rejects a body of another type', async () => {
+      const reply = await send(app, endpoint, { key, headers: { 'content-type': 'text/plain' } });
+      expect([reply.status, reply.error.type]).toEqual([415, 'bad_request']);
     });
+  });
+});
 
-    describe('403', () => {
-      test('rejects a key that has all scopes except that of the endpoint', async () => {
-        const lacking = await stack.key({ scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
-        const reply = await send(app, endpoint, { key: lacking }, lacking.workspaceId);
-        expect(reply.status).toBe(403);
-        expect(reply.error.type).toBe('forbidden');
-      });
+describe.each(named(ENDPOINTS.filter(({ path }) => path.endsWith('}'))))('%s', (_name, endpoint) => {
+  describe('414', () => {
+    test('rejects a path that no object has', async () => {
+      const url = `${urlOf(endpoint, key.workspaceId)}${'a'.repeat(600)}`;
+      const reply = await app.inject({ method: endpoint.method, url });
+      expect(reply.statusCode).toBe(414);
     });
+  });
+});
 
-    describe('429', () => {
-      test('rejects a request when the rate limit of the plan is exhausted', async () => {
-        const reply = await send(fixedClockApi, endpoint, { key: exhausted }, exhausted.workspaceId);
-        expect(reply.status).toBe(429);
-        expect(reply.headers).toMatchObject({
-          'x-ratelimit-limit': '100',
-          'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00.000Z') / 1_000),
-          'retry-after': '30',
-        });
+describe.each(named(ENDPOINTS))('%s', (_name, endpoint) => {
+  describe('declared reply', () => {
+    test(`is ${endpoint.reply.status} with request id, rate-limit headers and no undocumented field`, async () => {
+      const objects = await createObjects(endpoint);
+      const sentAtMs = Date.now();
+      const reply = await send(app, endpoint, { key }, key.workspaceId, objects);
+      expect(reply.status).toBe(endpoint.reply.status);
+      expect(reply.headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'x-ratelimit-limit': '1000',
+        'ratelimit-policy': '"minute";q=1000;w=60',
       });
+      expect(Number(reply.headers['x-ratelimit-reset'])).toBeGreaterThan(sentAtMs / 1_000);
+      expect(typeof reply.headers['x-read-position']).toBe(
+        endpoint.method === 'GET' ? 'undefined' : 'string',
+      );
     });
+  });
 
-    describe('503', () => {
-      test('asks to try again while the database is gone', async () => {
-        const reply = await send(crowded, endpoint, { key });
-        expect(reply.status).toBe(503);
-        expect([reply.error.type, reply.headers['retry-after']]).toEqual(['unavailable', '3']);
-      });
+  describe('400', () => {
+    test('names an unknown parameter', async () => {
+      const known = urlOf(endpoint, key.workspaceId);
+      const url = `${known}${known.includes('?') ? '&' : '?'}unheard_of=1`;
+      const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
+      expect(reply.status).toBe(400);
+      expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
     });
+  });
 
-    describe('500', () => {
-      test('replies with a generic error when a dependency fails', async () => {
-        const reply = await send(broken, endpoint, { key });
-        expect(reply.status).toBe(500);
-        expect(reply.error).toMatchObject({ type: 'internal' });
-        expect(reply.body).not.toContain('database');
+  describe('401', () => {
+    test.each([
+      ['no key', {}],
+      ['an empty header', { authorization: '' }],
+      ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
+      ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
+      ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
+    ])('rejects %s', async (_case, headers) => {
+      const reply = await send(app, endpoint, { headers });
+      expect(reply.status).toBe(401);
+      expect(reply.error.type).toBe('unauthorized');
+      expect(reply.headers['x-ratelimit-limit']).toBeUndefined();
+    });
+  });
+
+  describe('403', () => {
+    test('rejects a key that has all scopes except that of the endpoint', async () => {
+      const lacking = await stack.key({ scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+      const reply = await send(app, endpoint, { key: lacking }, lacking.workspaceId);
+      expect(reply.status).toBe(403);
+      expect(reply.error.type).toBe('forbidden');
+    });
+  });
+
+  describe('405', () => {
+    test('names the methods of the path', async () => {
+      const reply = await app.inject({ method: 'PUT', url: urlOf(endpoint, key.workspaceId) });
+      expect(reply.statusCode).toBe(405);
+      expect(reply.headers['allow']).toContain(endpoint.method);
+    });
+  });
+
+  describe('406', () => {
+    test('names the types that are sent', async () => {
+      const reply = await send(app, endpoint, { key, headers: { accept: 'application/xml' } });
+      expect(reply.status).toBe(406);
+      expect(reply.error.message).toContain('application/json');
+    });
+  });
+
+  describe('429', () => {
+    test('rejects a request when the rate limit of the plan is exhausted', async () => {
+      const reply = await send(fixedClockApi, endpoint, { key: exhausted }, exhausted.workspaceId);
+      expect(reply.status).toBe(429);
+      expect(reply.headers).toMatchObject({
+        'x-ratelimit-limit': '100',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00.000Z') / 1_000),
+        'retry-after': '30',
       });
     });
-  },
-);
+  });
+
+  describe('503', () => {
+    test('asks to try again while the database is gone', async () => {
+      const reply = await send(crowded, endpoint, { key });
+      expect(reply.status).toBe(503);
+      expect([reply.error.type, reply.headers['retry-after']]).toEqual(['unavailable', '3']);
+    });
+  });
+
+  describe('500', () => {
+    test('replies with a generic error when a dependency fails', async () => {
+      const reply = await send(broken, endpoint, { key });
+      expect(reply.status).toBe(500);
+      expect(reply.error).toMatchObject({ type: 'internal' });
+      expect(reply.body).not.toContain('database');
+    });
+  });
+});
 
 const corpusReads = ENDPOINTS.filter(({ corpus }) => corpus);
 describe.each(corpusReads.map((endpoint) => [endpoint.operationId, endpoint] as const))(

@@ -3,9 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { silentLog } from '#platform/logger.ts';
+import { CORS_ORIGINS } from '#services/api/server/cross-origin.ts';
+import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
+import { ENDPOINTS } from '#operations/index.ts';
 import { on, type Reply } from '../dsl/api.ts';
 import { type ApiStack, BASE_URL, openApiStack } from '../operations/fixtures/stack.ts';
 
@@ -39,11 +43,10 @@ describe('requests without an endpoint', () => {
   test.each([
     ['GET', '/'],
     ['GET', '/v1'],
-    ['GET', '/v1/me/'],
-    ['POST', '/v1/me'],
-    ['PUT', '/v1/brands'],
-    ['HEAD', '/v1/brands'],
-    ['OPTIONS', '/v1/brands'],
+    ['POST', '/v1'],
+    ['PUT', '/v1/brand'],
+    ['HEAD', '/v1/brand'],
+    ['OPTIONS', '/v1/brand'],
   ])('%s %s is 404', async (method, url) => {
     const reply = await app.inject({ method: method as 'GET', url });
     expect(reply.statusCode).toBe(404);
@@ -54,9 +57,169 @@ describe('requests without an endpoint', () => {
   test('a malformed percent-encoding is 400', async () => {
     expect((await on(app).get('/v1/brands/%E0%A4%A')).status).toBe(400);
   });
+  test('a path with a part that no name has is 414', async () => {
+    const reply = await app.inject({ url: `/v1/brands/${'a'.repeat(600)}` });
+    expect([reply.statusCode, reply.json()]).toMatchObject([
+      414,
+      { error: { type: 'bad_request', status: 414, details: [{ code: 'path_too_long' }] } },
+    ]);
+  });
   test('an oversized body to an unknown path is 404', async () => {
     const reply = await app.inject({ method: 'POST', url: '/v1/nothing', payload: 'a'.repeat(100_000) });
     expect([reply.statusCode, reply.json()]).toMatchObject([404, notFound]);
+  });
+});
+
+describe('methods', () => {
+  test.each(ENDPOINTS.filter(({ method }) => method === 'GET').map((one) => [one.operationId, one] as const))(
+    'HEAD has the status and the headers of GET and no body at %s',
+    async (_name, { path, paramsExample }) => {
+      const key = await stack.key();
+      const named: Readonly<Record<string, string>> = { ...paramsExample, ws: key.workspaceId };
+      const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name] ?? '');
+      const headers = { authorization: `Bearer ${key.text}`, 'x-request-id': 'client-4711' };
+      const [get, head] = [
+        await app.inject({ method: 'GET', url, headers }),
+        await app.inject({ method: 'HEAD', url, headers }),
+      ];
+      expect([head.statusCode, head.body]).toEqual([get.statusCode, '']);
+      expect(Object.keys(head.headers)).toEqual(Object.keys(get.headers));
+    },
+  );
+  test.each([
+    ['POST', '/v1/me', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/brands', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/v1/workspaces/a/notes', 'GET, HEAD, POST, OPTIONS'],
+    ['DELETE', '/docs/', 'GET, HEAD, OPTIONS'],
+    ['POST', `${MEDIA_PATH}/a`, 'GET, HEAD, OPTIONS'],
+  ])('%s %s is 405 with the methods that the path takes', async (method, url, allow) => {
+    const reply = await app.inject({ method: method as 'GET', url, payload: 'a'.repeat(100_000) });
+    expect(reply.json()).toMatchObject({
+      error: { type: 'bad_request', status: 405, details: [{ code: 'method_not_allowed' }] },
+    });
+    expect([reply.statusCode, reply.headers['allow']]).toEqual([405, allow]);
+  });
+  test('OPTIONS names the methods of a path', async () => {
+    const reply = await app.inject({ method: 'OPTIONS', url: '/v1/me' });
+    expect([reply.statusCode, reply.headers['allow']]).toEqual([204, 'GET, HEAD, OPTIONS']);
+  });
+  test('a slash at the end of a path makes no difference, also for an idempotency key', async () => {
+    const key = await stack.key();
+    expect((await on(app).get('/v1/me/?', { key })).status).toBe(200);
+    expect((await on(app).get('/v1/brands/?limit=1', { key })).status).toBe(200);
+    const path = `/v1/workspaces/${key.workspaceId}/collections`;
+    const headers = { 'idempotency-key': 'once' };
+    const first = await on(app).post(path, { key, headers, body: { name: 'One' } });
+    const again = await on(app).post(`${path}/`, { key, headers, body: { name: 'One' } });
+    expect([first.status, again.headers['idempotency-replayed'], again.data]).toEqual([
+      201,
+      'true',
+      first.data,
+    ]);
+  });
+});
+
+describe('pages of other origins', () => {
+  const ORIGIN = 'https://app.example';
+  const read = async (served: FastifyInstance, origin?: string) => {
+    const { headers } = await served.inject({
+      url: '/v1/me',
+      headers: origin === undefined ? {} : { origin },
+    });
+    return {
+      origin: headers['access-control-allow-origin'],
+      exposed: headers['access-control-expose-headers'],
+      vary: headers['vary'],
+    };
+  };
+  test('may call the API and read its headers, also of refusals, by default', async () => {
+    const any = await stack.api({ corsOrigins: CORS_ORIGINS.parse(undefined) });
+    const exposed = expect.stringContaining('x-ratelimit-remaining') as string;
+    expect(await read(any, ORIGIN)).toEqual({ origin: '*', exposed, vary: undefined });
+    expect(await read(any)).toEqual({ origin: undefined, exposed: undefined, vary: undefined });
+    const preflight = await any.inject({
+      method: 'OPTIONS',
+      url: '/v1/workspaces/a/notes',
+      headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
+    });
+    expect([preflight.statusCode, preflight.headers]).toMatchObject([
+      204,
+      {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+        'access-control-allow-headers': expect.stringMatching(/authorization.*idempotency-key/) as string,
+        'access-control-max-age': '86400',
+      },
+    ]);
+    expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+  test('may call the API only from the origins of the setting', async () => {
+    const some = await stack.api({ corsOrigins: CORS_ORIGINS.parse(`${ORIGIN}, https://b.example:8443`) });
+    expect(await read(some, ORIGIN)).toMatchObject({ origin: ORIGIN, vary: 'origin' });
+    expect(await read(some, 'https://evil.example')).toMatchObject({ origin: undefined, vary: 'origin' });
+    const none = await stack.api({ corsOrigins: CORS_ORIGINS.parse('') });
+    expect(await read(none, ORIGIN)).toMatchObject({ origin: undefined });
+    expect(CORS_ORIGINS.safeParse('https://app.example/path').success).toBe(false);
+  });
+});
+
+describe('compression', () => {
+  const DECODE = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
+  const url = '/v1/brands?limit=20';
+  test.each(['zstd', 'br', 'gzip'] as const)(
+    'by %s keeps the body, its ETag and its length',
+    async (name) => {
+      const key = await stack.key();
+      await stack.seed(Array.from({ length: 20 }, (_, index) => `compressed-${name}-${index}`));
+      const authorization = `Bearer ${key.text}`;
+      const plain = await app.inject({ url, headers: { authorization, 'x-request-id': 'client-4711' } });
+      const reply = await app.inject({
+        url,
+        headers: {
+          authorization,
+          'x-request-id': 'client-4711',
+          'accept-encoding': `deflate, ${name};q=0.5`,
+        },
+      });
+      expect(reply.headers).toMatchObject({
+        'content-encoding': name,
+        'content-length': String(reply.rawPayload.length),
+        etag: plain.headers.etag,
+        vary: 'accept-encoding',
+      });
+      const data = (body: string): unknown => (JSON.parse(body) as { data: unknown }).data;
+      expect(data(DECODE[name](reply.rawPayload).toString())).toEqual(data(plain.body));
+      expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'accept-encoding']);
+      const head = await app.inject({
+        method: 'HEAD',
+        url,
+        headers: { authorization, 'x-request-id': 'client-4711', 'accept-encoding': name },
+      });
+      expect([head.headers['content-encoding'], head.body]).toEqual([name, '']);
+      const unchanged = await app.inject({
+        url,
+        headers: { authorization, 'if-none-match': String(reply.headers.etag), 'accept-encoding': name },
+      });
+      expect([unchanged.statusCode, unchanged.headers.vary]).toEqual([304, 'accept-encoding']);
+    },
+  );
+  test('is not used for secrets, short replies and clients that refuse it', async () => {
+    const key = await stack.key();
+    const headers = { authorization: `Bearer ${key.text}`, 'accept-encoding': 'br' };
+    const made = await app.inject({
+      method: 'POST',
+      url: `/v1/workspaces/${key.workspaceId}/api-keys`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: JSON.stringify({ name: 'n'.repeat(40), scopes: ['brands:read'] }),
+    });
+    expect([made.statusCode, made.headers['content-encoding']]).toEqual([201, undefined]);
+    const short = await app.inject({ url: '/v1/me', headers });
+    expect(short.headers['content-encoding']).toBeUndefined();
+    const refused = await app.inject({
+      url,
+      headers: { ...headers, 'accept-encoding': 'gzip;q=0, identity' },
+    });
+    expect(refused.headers['content-encoding']).toBeUndefined();
   });
 });
 
@@ -75,6 +238,13 @@ describe('bytes on the wire', () => {
     expect(head).toContain('HTTP/1.1 400');
     expect(error).toMatchObject({ type: 'bad_request', status: 400, details: [{ code: 'not_http' }] });
     expect(head).toContain((error as { request_id?: string } | undefined)?.request_id);
+  });
+  test('with headers that are too large get 431 with what to do', async () => {
+    const { head, error } = await answerTo(
+      `GET /v1/me HTTP/1.1\r\nhost: a\r\nx-a: ${'a'.repeat(20_000)}\r\n\r\n`,
+    );
+    expect(head).toContain('HTTP/1.1 431');
+    expect(error).toMatchObject({ status: 431, details: [{ code: 'headers_too_large' }] });
   });
   test('without a Host header get 400 with the error body of the contract', async () => {
     const { text: key } = await stack.key();

@@ -46,8 +46,19 @@ describe('a body', () => {
     expect((await send(here('notes', reader), reader)).status).toBe(403);
     expect((await send(here('notes'), writer)).status).toBe(404);
     const refused = await send(here('notes', writer), writer);
-    expect([refused.status, refused.error.details?.length]).toEqual([400, 1]);
+    expect([refused.status, refused.error.details?.length]).toEqual([413, 1]);
     expect(refused.headers['x-ratelimit-remaining']).toBeDefined();
+  });
+
+  test('of another type or encoding than JSON is 415', async () => {
+    for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'gzip' }]) {
+      const { status, error } = await on(app).post(here('collections'), {
+        key,
+        body: { name: 'One' },
+        headers,
+      });
+      expect([status, error.details?.length]).toEqual([415, 1]);
+    }
   });
 
   test('with invalid JSON does not hide other faults', async () => {

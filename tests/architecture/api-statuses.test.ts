@@ -9,7 +9,7 @@ import { openApiDocument, replySchema } from '#services/api/openapi/document.ts'
 /** Checks that each declared status has a test, and that each example is a valid reply. */
 const TESTS = join(import.meta.dirname, '..');
 /** Statuses that `every-endpoint` tests for all endpoints. */
-const PROVED_FOR_ALL = [400, 401, 403, 429, 500, 503];
+const PROVED_FOR_ALL = [400, 401, 403, 405, 406, 413, 414, 415, 429, 500, 503];
 /** Paths whose 404 it tests: the last parameter names a workspace or an object of the corpus. Nothing is deleted twice with 404. */
 const NOT_FOUND_FOR_ALL = /\{(?:ws|brandId|toolSlug|categoryId|operatorId|adId)\}[^{]*$/;
 const isNotFoundForAll = ({ path, method }: Endpoint): boolean =>

@@ -53,7 +53,15 @@ type Document = {
 const published = openApiDocument() as unknown as Document;
 
 /** Headers of HTTP itself, which no endpoint documents. */
-const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
+const TRANSPORT_HEADERS = [
+  'content-type',
+  'content-length',
+  'date',
+  'connection',
+  'keep-alive',
+  'vary',
+  'content-encoding',
+];
 
 const unnamedHeaders = (endpoint: Endpoint, status: number, headers: Reply['headers']): readonly string[] => {
   const response = published.paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.responses[status];

@@ -4,7 +4,8 @@ import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resou
 import { type Endpoint, errorsOf, type ReplyShape, TAGS } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
-import { CORPUS_HEADERS, headerRefs, HEADERS, PARAMETERS, RATE_HEADERS } from './headers.ts';
+import { isList, ROW_FORMATS } from '../server/list-formats.ts';
+import { CORPUS_HEADERS, headerRefs, HEADERS, PARAMETERS, RATE_HEADERS, ROW_HEADERS } from './headers.ts';
 import { openApiWebhooks } from './webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -25,8 +26,7 @@ const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly e
 
 export const replySchema = (endpoint: Endpoint): z.ZodType => {
   const { shape, data } = endpoint.reply;
-  const isList = shape === 'whole' || shape === 'paged';
-  return z.strictObject({ data: isList ? z.array(data) : data, meta: META[shape].schema });
+  return z.strictObject({ data: isList(endpoint) ? z.array(data) : data, meta: META[shape].schema });
 };
 
 /** A schema with an id becomes a component; others are inlined. */
@@ -88,11 +88,18 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
   ];
 };
 
+const ROWS: Json = {
+  type: 'string',
+  description:
+    'All items from the cursor on, at most 10,000: one line of JSON each, or one row of CSV with the names of properties in the first. `limit` does not count. The reply ends with the trailer `x-next-cursor` when there are more.',
+};
+
 const successOf = (endpoint: Endpoint, lift: Lift): Json => {
   const { shape, example, status } = endpoint.reply;
   const headers = [
     ...RATE_HEADERS,
     ...(endpoint.corpus ? CORPUS_HEADERS : []),
+    ...(isList(endpoint) ? ROW_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
   ];
@@ -111,13 +118,14 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
           schema: lift(replySchema(endpoint), 'output'),
           example: { data: example, meta },
         },
+        ...(isList(endpoint) ? Object.fromEntries(ROW_FORMATS.map((type) => [type, { schema: ROWS }])) : {}),
       },
     },
     ...(endpoint.corpus ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
   };
 };
 
-const componentNameOf = (type: ErrorType): string =>
+const componentNameOf = (type: string): string =>
   type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const statusOf = (type: ErrorType): number => {
@@ -154,6 +162,13 @@ const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
         { $ref: `#/components/responses/${componentNameOf(type)}` },
       ]),
     ),
+    406: { $ref: '#/components/responses/NotAcceptable' },
+    ...(endpoint.body
+      ? {
+          413: { $ref: '#/components/responses/BodyTooLarge' },
+          415: { $ref: '#/components/responses/UnsupportedMediaType' },
+        }
+      : {}),
   },
 });
 
@@ -189,6 +204,24 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
   };
 };
 
+/** Refusals of HTTP, which the contract's types do not tell apart. */
+const OF_HTTP = {
+  not_acceptable: 'The endpoint sends none of the types in `accept`.',
+  body_too_large: 'The body is too large: send a smaller one, or several requests.',
+  unsupported_media_type: 'Send the body as `content-type: application/json`, without `content-encoding`.',
+} as const;
+
+const httpErrorResponse = (code: keyof typeof OF_HTTP, message: string, error: Json): Json => {
+  const { type, status } = ERRORS[code];
+  const details = [{ path: '', message, code }];
+  const example = { error: { type, message, status, request_id: REQUEST_ID_EXAMPLE, details } };
+  return {
+    description: message,
+    headers: headerRefs(RATE_HEADERS),
+    content: { 'application/json': { schema: error, example } },
+  };
+};
+
 const DESCRIPTION = `Observed ads of one public ad library: what started, stopped and changed.
 
 Coverage is the brands this service tracks; a brand that is absent is no evidence that it runs no ads. There are no
@@ -210,6 +243,12 @@ const createContract = (): Json => {
       headers: headerRefs([...RATE_HEADERS, ...CORPUS_HEADERS]),
     },
     ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
+    ...Object.fromEntries(
+      Object.entries(OF_HTTP).map(([code, meaning]) => [
+        componentNameOf(code),
+        httpErrorResponse(code as keyof typeof OF_HTTP, meaning, error),
+      ]),
+    ),
   };
   return {
     openapi: '3.1.0',

@@ -13,6 +13,7 @@ export const RATE_HEADERS = [
   'ratelimit-policy',
   'ratelimit',
 ];
+export const ROW_HEADERS = ['x-as-of'];
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({
@@ -37,6 +38,7 @@ export const HEADERS: Json = {
   'x-read-position': textHeader(
     'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),
+  'x-as-of': textHeader('`as_of` of a list that is sent as rows.'),
   'idempotency-replayed': textHeader(
     '`true` on the answer of an earlier request with the same idempotency key; otherwise absent.',
   ),

@@ -95,7 +95,7 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
     if (timer !== null) clearTimeout(timer);
   });
   const serve = (path: string, open: () => MemoryFile | Promise<MemoryFile>): void => {
-    app.get(path, async (request, reply) => {
+    app.get(path, { exposeHeadRoute: true }, async (request, reply) => {
       void reply
         .header('x-request-id', requestIdOf(request.headers['x-request-id']))
         .header('cache-control', CACHE_CONTROL)
@@ -104,8 +104,8 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
     });
   };
   serve(DOCUMENT_PATH, openedDocument);
-  app.get('/docs', (_request, reply) => reply.redirect(PAGE_PATH, 301));
-  app.get(PAGE_PATH, async (request, reply) => {
+  app.get('/docs', { exposeHeadRoute: true }, (_request, reply) => reply.redirect(PAGE_PATH, 301));
+  app.get(PAGE_PATH, { exposeHeadRoute: true }, async (request, reply) => {
     const { page, policy } = await openedPage();
     void reply
       .header('cache-control', CACHE_CONTROL)

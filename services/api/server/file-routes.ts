@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import parseRange from 'range-parser';
 import { Refusal } from '#contracts/errors.ts';
@@ -38,11 +39,16 @@ export const createFileLimit = (): LimitFiles => {
   };
 };
 
+/** A `HEAD` request opens no file. */
+const contentFor = (request: FastifyRequest, read: () => Readable): Readable | undefined =>
+  request.method === 'HEAD' ? undefined : read();
+
 /** Serves reports by signed URL, outside the pipeline: browsers and spreadsheets send no API key. */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { objectStore, limitFiles } = dependencies;
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(
     `${DOWNLOAD_PATH}/:fileName`,
+    { exposeHeadRoute: true },
     async (request, reply) => {
       const requestId = requestIdOf(request.headers['x-request-id']);
       try {
@@ -66,7 +72,7 @@ export const registerDownloads = (app: FastifyInstance, dependencies: ApiDepende
           .header('cache-control', 'private, no-store')
           .header('x-content-type-options', 'nosniff')
           .type('text/csv; charset=utf-8')
-          .send(object.read());
+          .send(contentFor(request, () => object.read()));
       } catch (error) {
         sendError(reply, requestId, error, dependencies.log);
         return reply;
@@ -110,6 +116,7 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
   const meter = requestMeter('getMedia');
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${MEDIA_PATH}/:name`,
+    { exposeHeadRoute: true },
     async (request, reply) => {
       const since = performance.now();
       const requestId = requestIdOf(request.headers['x-request-id']);
@@ -148,13 +155,15 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
         }
         reply.type(contentType);
         if (range === null) {
-          return await reply.header('content-length', object.bytes).send(object.read());
+          return await reply
+            .header('content-length', object.bytes)
+            .send(contentFor(request, () => object.read()));
         }
         return await reply
           .code(206)
           .header('content-range', `bytes ${range.start}-${range.end}/${object.bytes}`)
           .header('content-length', range.end - range.start + 1)
-          .send(object.read(range));
+          .send(contentFor(request, () => object.read(range)));
       } catch (error) {
         sendError(reply, requestId, error, log);
         return reply;

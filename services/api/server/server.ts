@@ -4,11 +4,11 @@ import type { Clock } from '#platform/clock.ts';
 import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
-import { Refusal } from '#contracts/errors.ts';
+import { type ErrorCode, Refusal } from '#contracts/errors.ts';
 import { type Allowance, createRefusedRequests } from '#application/access/request-counts.ts';
 import { PLANS } from '#contracts/values/access.ts';
 import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
-import { createHttpServer } from '#platform/http/http-server.ts';
+import { createHttpServer, type Headers } from '#platform/http/http-server.ts';
 import {
   type OperationResources,
   createOperationDependencies,
@@ -18,8 +18,10 @@ import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { type RequestContext, createRequestContext, addressRefusal } from './steps.ts';
+import { registerCrossOrigin, replyToOptions } from './cross-origin.ts';
 import { registerDocumentation } from './docs-page.ts';
 import { createFileLimit, registerDownloads, registerMedia } from './file-routes.ts';
+import { createListStreams } from './list-formats.ts';
 import { createIdempotencyStore } from '../idempotency.ts';
 import {
   READ_PIPELINE,
@@ -39,7 +41,7 @@ import { sendError } from './send-error.ts';
 export const registerKeyDirectory = (app: FastifyInstance, botKey: BotKey | null, clock: Clock): void => {
   if (botKey === null) return;
   const meter = requestMeter('getKeyDirectory');
-  app.get(KEY_DIRECTORY_PATH, async (request, reply) => {
+  app.get(KEY_DIRECTORY_PATH, { exposeHeadRoute: true }, async (request, reply) => {
     const since = performance.now();
     reply.raw.once('close', () => meter(reply.raw.statusCode, (performance.now() - since) / 1_000));
     const { headers, body } = await botKey.directory(request.host, clock.now());
@@ -93,6 +95,10 @@ export type ApiResources = OperationResources & {
   readonly readAnswerMs?: number | undefined;
   /** Average delay of the event loop from which reads are refused; no limit when absent. */
   readonly loopDelayMs?: number | undefined;
+  /** Rows of a list that is sent as rows; 10,000 when absent. */
+  readonly rowsMax?: number;
+  /** Origins of pages that may call the API, or `*`; none when absent. */
+  readonly corsOrigins?: readonly string[];
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
   /** Absent when the collector does not sign its requests. */
@@ -122,6 +128,8 @@ const logRequest = (dependencies: ApiDependencies, context: RequestContext): voi
   });
 };
 
+const isReadMethod = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
 const BUSY_RETRY_AFTER_SECONDS = 3;
 const BUSY = new Refusal(
   'overloaded',
@@ -134,12 +142,45 @@ const READ_MARGIN_MS = 250;
 
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
+const refusalOf = (code: ErrorCode, message: string): Refusal =>
+  new Refusal(code, message, [{ path: '', message, code }]);
+
+const BODY_TOO_LARGE = refusalOf(
+  'body_too_large',
+  `A body has at most ${BODY_MAX_BYTES} bytes. Send a smaller one, or several requests.`,
+);
+const PATH_TOO_LONG = refusalOf(
+  'path_too_long',
+  `A part of the path has at most ${PATH_PARAMETER_MAX_LENGTH} characters.`,
+);
+
 /** Converts errors of Fastify. Returns other errors unchanged. */
 const toRefusal = (error: unknown): unknown => {
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   if (status < 400 || status >= 500) return error;
+  if (status === 413) return BODY_TOO_LARGE;
+  if (status === 414) return PATH_TOO_LONG;
   const { message, code = 'bad_request' } = error as Error & { code?: string };
   return new Refusal('invalid_input', message, [{ path: '', message, code: code.toLowerCase() }]);
+};
+
+/** Methods that a route may have; browsers send no other. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Collects the methods of each route that is registered from now on. */
+const collectMethods = (app: FastifyInstance): ReadonlyMap<string, ReadonlySet<string>> => {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, new Set([...(methods.get(url) ?? []), ...[method].flat()]));
+  });
+  return methods;
+};
+
+/** Serves `/v1/brands/` as `/v1/brands`. */
+const withoutLastSlash = (url: string): string => {
+  const query = url.indexOf('?');
+  const end = (query === -1 ? url.length : query) - 1;
+  return url.startsWith('/v1/') && url[end] === '/' ? url.slice(0, end) + url.slice(end + 1) : url;
 };
 
 /** The server does not listen yet. Closing it leaves `resources` open. */
@@ -153,16 +194,17 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     requestBudgetMs: resources.requestBudgetMs ?? REQUEST_BUDGET_MS,
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     limitFiles: createFileLimit(),
+    listStreams: createListStreams(resources.rowsMax),
   };
   const { log } = dependencies;
   const sendRefusal = (
     request: FastifyRequest,
     reply: FastifyReply,
     error: unknown,
-    allowance?: Allowance,
+    context: { readonly allowance?: Allowance; readonly headers?: Headers } = {},
   ): void => {
     const requestId = requestIdOf(request.headers['x-request-id']);
-    sendError(reply, requestId, error, log, { allowance });
+    sendError(reply, requestId, error, log, context);
     log.info({ request_id: requestId, status: reply.raw.statusCode }, 'request');
     meterUnmatched(reply.raw.statusCode, 0);
   };
@@ -174,6 +216,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     ...(trustedProxies ? { trustedProxies } : {}),
+    rewriteUrl: withoutLastSlash,
     onFrameworkError: (request, reply, error) => sendRefusal(request, reply, toRefusal(error)),
   });
 
@@ -183,7 +226,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       // Commands go on, so that a key can always be revoked. A process that was stopped for a whole interval has no
       // measurement: its delay is infinite.
       pressureHandler: (request, reply, _type, delayMs) => {
-        if (request.method === 'GET' && Number.isFinite(delayMs)) sendRefusal(request, reply, BUSY);
+        if (isReadMethod(request.method) && Number.isFinite(delayMs)) sendRefusal(request, reply, BUSY);
       },
     });
   }
@@ -192,17 +235,26 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
   /** Counts the request against its address, unless its key was valid lately. */
-  const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const refuseUnserved = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refusal: Refusal,
+    headers: Headers = {},
+  ): void => {
     const entered = dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
     if (entered !== null && typeof entered !== 'string')
-      return sendRefusal(request, reply, addressRefusal(entered), entered);
+      return sendRefusal(request, reply, addressRefusal(entered), { allowance: entered });
     if (entered !== null) dependencies.refusedRequests.refuse(request.ip, undefined, entered);
-    sendRefusal(request, reply, NOT_FOUND);
+    sendRefusal(request, reply, refusal, { headers });
   };
+  const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
+    refuseUnserved(request, reply, NOT_FOUND);
   app.setErrorHandler((error, request, reply) =>
     request.is404 ? sendNotFound(request, reply) : sendRefusal(request, reply, toRefusal(error)),
   );
   app.setNotFoundHandler(sendNotFound);
+  registerCrossOrigin(app, resources.corsOrigins ?? []);
+  const methodsByUrl = collectMethods(app);
 
   for (const endpoint of ENDPOINTS) {
     const isRead = endpoint.method === 'GET';
@@ -221,7 +273,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       void traceRequest(context, () => runPipeline(pipeline, context, dependencies, meter));
     };
     app.route({
-      method: endpoint.method,
+      method: isRead ? ['GET', 'HEAD'] : endpoint.method,
       url: routeOf(endpoint.path),
       ...(isRead ? { handlerTimeout: endpoint.heavy ? longReadMs : lightReadMs } : {}),
       handler: (request, reply) => run(steps, request, reply),
@@ -240,6 +292,24 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerMedia(app, dependencies);
   registerKeyDirectory(app, resources.botKey ?? null, clock);
   registerDocumentation(app, dependencies.baseUrl);
+
+  const served = [...methodsByUrl];
+  for (const [url, methods] of served) {
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    app.route({ method: 'OPTIONS', url, handler: (request, reply) => replyToOptions(request, reply, allow) });
+    const others = METHODS.filter((method) => !methods.has(method));
+    const refuse = (request: FastifyRequest, reply: FastifyReply): void => {
+      const message = `This path takes ${allow}, and not ${request.method}. See /docs.`;
+      refuseUnserved(request, reply, refusalOf('method_not_allowed', message), { allow });
+    };
+    app.route({
+      method: others,
+      url,
+      handler: refuse,
+      // A body that cannot be read makes no difference.
+      errorHandler: (_error, request, reply) => refuse(request, reply),
+    });
+  }
 
   app.addHook('onClose', async () => {
     dependencies.requestCounts[Symbol.dispose]();

@@ -23,6 +23,7 @@ import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-h
 import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { findInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { chooseFormat, sendRows } from './list-formats.ts';
 import { type Headers, send } from '#platform/http/http-server.ts';
 
 export type RequestContext = {
@@ -202,10 +203,12 @@ export const limitRate = (context: RequestContext, dependencies: ApiDependencies
   );
 };
 
+/** Sends the reply as rows when the client asks for that. */
 export const runHandler = async (context: RequestContext, dependencies: ApiDependencies): Promise<void> => {
   if (context.result) return;
   const caller = callerOf(context);
-  const createCall = (): HandlerCall => ({
+  const format = chooseFormat(context.endpoint, context.request.headers.accept);
+  const createCall = (page: HandlerCall['page']): HandlerCall => ({
     params: context.params,
     query: context.query,
     body: context.body,
@@ -213,15 +216,19 @@ export const runHandler = async (context: RequestContext, dependencies: ApiDepen
     requestId: context.requestId,
     commandId: context.commandId,
     mayRepeat: context.claim?.isTakenOver === true,
-    page: { limit: (context.query as { limit?: number }).limit ?? 0, after: context.after },
+    page,
   });
-  context.result = await runEndpointHandler(
-    context.endpoint,
-    caller,
-    context.request.url,
-    createCall,
-    dependencies,
-  );
+  const { endpoint, request } = context;
+  const run = (key: string, page: HandlerCall['page']): Promise<Reply> =>
+    runEndpointHandler(endpoint, caller, key, () => createCall(page), dependencies);
+  if (format !== null) {
+    await sendRows(context, dependencies, format, (limit, after) =>
+      run(`${request.url} ${limit} ${JSON.stringify(after)}`, { limit, after }),
+    );
+    return;
+  }
+  const limit = (context.query as { limit?: number }).limit ?? 0;
+  context.result = await run(request.url, { limit, after: context.after });
 };
 
 /**
@@ -253,12 +260,18 @@ const notUtf8 = (path: string): ErrorDetail => ({
   code: 'invalid_utf8',
 });
 
+const unsupportedMediaType = (message: string, code: string): Refusal =>
+  new Refusal('unsupported_media_type', message, [{ path: '', message, code }]);
+
 const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
   if (!endpoint.body) return hasBody(request) ? BODY_NOT_ALLOWED : { value: undefined };
   const text = request.body;
   if (typeof text !== 'string' || text === '') return BODY_MISSING;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
-    return bodyFault('Send the body with `content-type: application/json`.', 'content_type');
+    throw unsupportedMediaType('Send the body with `content-type: application/json`.', 'content_type');
+  }
+  if (request.headers['content-encoding'] !== undefined) {
+    throw unsupportedMediaType('Send the body as it is, without `content-encoding`.', 'content_encoding');
   }
   try {
     return { value: JSON.parse(text) as unknown };
@@ -322,6 +335,8 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
 
 export const sendReply = (context: RequestContext, { cursors, clock }: ApiDependencies): void => {
   const { result, endpoint, request } = context;
+  // Rows were sent by the handler's step.
+  if (!result && context.reply.sent) return;
   if (!result) throw new Error('no result to send: runHandler must run first');
   const headers: Headers = { 'x-request-id': context.requestId };
   if (context.allowance) setRateHeaders(headers, context.allowance);
@@ -329,7 +344,8 @@ export const sendReply = (context: RequestContext, { cursors, clock }: ApiDepend
     const etag = etagOf(result);
     headers['etag'] = etag;
     headers['cache-control'] = 'private, no-cache';
-    if (matchesEtag(request.headers['if-none-match'], etag)) return send(context.reply, 304, headers, '');
+    if (matchesEtag(request.headers['if-none-match'], etag))
+      return send(context.reply, 304, headers, '', { mayCompress: true });
   }
   if (result.position !== undefined && result.position !== null) {
     headers['x-read-position'] = result.position.toString();
@@ -339,5 +355,8 @@ export const sendReply = (context: RequestContext, { cursors, clock }: ApiDepend
   // The lag of a read counts from the arrival of the request; that of a write, from now.
   const now = endpoint.method === 'GET' ? context.now : clock.now().getTime();
   const body = envelope(context.requestId, now, result, cursor);
-  send(context.reply, context.replayed?.status ?? endpoint.reply.status, headers, body);
+  send(context.reply, context.replayed?.status ?? endpoint.reply.status, headers, body, {
+    // Replies of writes may show a secret.
+    mayCompress: endpoint.method === 'GET',
+  });
 };

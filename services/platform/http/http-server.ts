@@ -2,6 +2,7 @@ import { type FastifyReply, type FastifyInstance, type FastifyRequest, fastify }
 import type { ErrorDetail } from '#contracts/errors.ts';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { acceptedEncoding, COMPRESS, COMPRESSED_MIN_BYTES, type Encoding } from './encoding.ts';
 import { requestIdOf } from './request-headers.ts';
 
 /** `type` and `status` come from the error table of the process (`contracts/errors.ts` for the API). */
@@ -20,11 +21,54 @@ export const JSON_CONTENT = 'application/json; charset=utf-8';
 
 export type Headers = Record<string, string | number>;
 
-/** Pure ASCII text is copied as latin1, which is faster than UTF-8 encoding. */
-export const send = (reply: FastifyReply, status: number, headers: Headers, body: string): void => {
+/** Replies of the same route whose encoding depends on the request say so to caches. */
+const varyWith = (reply: FastifyReply): string => {
+  const before = reply.raw.getHeader('vary');
+  return before === undefined ? 'accept-encoding' : `${before as string}, accept-encoding`;
+};
+
+const sendEncoded = async (
+  reply: FastifyReply,
+  status: number,
+  headers: Headers,
+  body: string,
+  encoding: Encoding,
+): Promise<void> => {
+  reply.hijack();
+  reply.raw.statusCode = status;
+  try {
+    const content = await COMPRESS[encoding](Buffer.from(body));
+    headers['content-type'] = JSON_CONTENT;
+    headers['content-encoding'] = encoding;
+    headers['content-length'] = content.length;
+    reply.raw.writeHead(status, headers).end(content);
+  } catch {
+    reply.raw.destroy();
+  }
+};
+
+/**
+ * Pure ASCII text is copied as latin1, which is faster than UTF-8 encoding. `mayCompress` is never set for a reply with
+ * a secret, whose length would tell of it (BREACH).
+ */
+export const send = (
+  reply: FastifyReply,
+  status: number,
+  headers: Headers,
+  body: string,
+  { mayCompress = false }: { readonly mayCompress?: boolean } = {},
+): void => {
   // A request whose time ran out was answered then.
   if (reply.raw.headersSent) return;
+  if (mayCompress) headers['vary'] = varyWith(reply);
   const bytes = Buffer.byteLength(body);
+  if (mayCompress && bytes >= COMPRESSED_MIN_BYTES) {
+    const encoding = acceptedEncoding(reply.request.headers['accept-encoding']?.toString());
+    if (encoding !== null) {
+      void sendEncoded(reply, status, headers, body, encoding);
+      return;
+    }
+  }
   if (status !== 304) {
     headers['content-type'] = JSON_CONTENT;
     headers['content-length'] = bytes;
@@ -74,18 +118,36 @@ export type HttpServerOptions = {
   readonly clientSilenceMs?: number;
   /** Addresses or ranges whose `x-forwarded-for` counts; none when absent. */
   readonly trustedProxies?: readonly string[];
+  /** Returns the address that is served for the one of a request; the same when absent. */
+  readonly rewriteUrl?: (url: string) => string;
   /** Replies to a request that the framework refuses, such as for a malformed URL. */
   readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
 };
 
-/** Replies to bytes that are not HTTP. */
-const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
+const NOT_HTTP = { status: '400 Bad Request', message: 'Malformed HTTP request.', code: 'not_http' };
+/** By the code of Node's error. */
+const UNREADABLE: Readonly<Record<string, typeof NOT_HTTP>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: `The address and the headers of a request may have ${HEADERS_MAX_BYTES} bytes in all. Send fewer or shorter ones.`,
+    code: 'headers_too_large',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    message: 'The request did not arrive in time. Send it again.',
+    code: 'request_timeout',
+  },
+};
+
+/** Replies to bytes that are no request to Node. */
+const replyToMalformedRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (!socket.writable) return;
   const requestId = requestIdOf(undefined);
-  const message = 'Malformed HTTP request.';
-  const body = errorBody('bad_request', 400, message, requestId, [{ path: '', message, code: 'not_http' }]);
+  const { status, message, code } = UNREADABLE[error.code ?? ''] ?? NOT_HTTP;
+  const details = [{ path: '', message, code }];
+  const body = errorBody('bad_request', Number.parseInt(status, 10), message, requestId, details);
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 };
@@ -152,11 +214,13 @@ export const createHttpServer = ({
   requestTimeoutMs,
   clientSilenceMs = CLIENT_SILENCE_MS,
   trustedProxies = [],
+  rewriteUrl = (url) => url,
   onFrameworkError,
 }: HttpServerOptions): FastifyInstance => {
   const app = fastify({
     bodyLimit: bodyMaxBytes,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    rewriteUrl: ({ url = '/' }: IncomingMessage) => rewriteUrl(url),
     routerOptions: { maxParamLength: pathParameterMaxLength },
     requestTimeout: requestTimeoutMs,
     connectionTimeout: clientSilenceMs,

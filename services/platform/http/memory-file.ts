@@ -1,18 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { acceptedEncoding, COMPRESS, COMPRESSED_MIN_BYTES, type Encoding } from './encoding.ts';
 
 /** Files are compressed once in the life of the process. */
-
-const COMPRESSED_MIN_BYTES = 1_024;
-/** Nearly as small as the maximum, in a fiftieth of the time. */
-const BROTLI_QUALITY = 5;
-const ENCODINGS = ['br', 'gzip'] as const;
-type Encoding = (typeof ENCODINGS)[number];
-
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
 
 type Encoded = Readonly<Record<Encoding, Buffer>>;
 
@@ -29,9 +19,12 @@ export type MemoryFile = {
 const compressed = new Map<string, Promise<Encoded>>();
 
 const compress = async (content: Buffer): Promise<Encoded> => {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  const [br, gzipped] = await Promise.all([compressBrotli(content, { params }), compressGzip(content)]);
-  return { br, gzip: gzipped };
+  const [zstd, br, gzip] = await Promise.all([
+    COMPRESS.zstd(content),
+    COMPRESS.br(content),
+    COMPRESS.gzip(content),
+  ]);
+  return { zstd, br, gzip };
 };
 
 export const memoryFile = (type: string, text: string | Buffer): MemoryFile => {
@@ -47,18 +40,6 @@ export const memoryFile = (type: string, text: string | Buffer): MemoryFile => {
 
 const isUnchanged = (header: string | undefined, etag: string): boolean =>
   header !== undefined && (header.trim() === '*' || header.split(',').some((one) => one.trim() === etag));
-
-/** Encoding by the rules of RFC 9110, section 12.5.3. */
-const acceptedEncoding = (header: string | undefined): Encoding | null => {
-  const accepted = new Set(
-    (header ?? '')
-      .split(',')
-      .map((one) => one.trim().toLowerCase())
-      .filter((one) => !/;\s*q=0(?:\.0+)?$/.test(one))
-      .map((one) => one.split(';', 1)[0]?.trim()),
-  );
-  return ENCODINGS.find((encoding) => accepted.has(encoding)) ?? null;
-};
 
 /** Replies 304 when the client has the file. */
 export const sendMemoryFile = async (
