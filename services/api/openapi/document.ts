@@ -205,13 +205,13 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
 };
 
 /** Refusals of HTTP, which the contract's types do not tell apart. */
-const OF_HTTP = {
+const HTTP_REFUSALS = {
   not_acceptable: 'The endpoint sends none of the types in `accept`.',
   body_too_large: 'The body is too large: send a smaller one, or several requests.',
   unsupported_media_type: 'Send the body as `content-type: application/json`, without `content-encoding`.',
 } as const;
 
-const httpErrorResponse = (code: keyof typeof OF_HTTP, message: string, error: Json): Json => {
+const httpErrorResponse = (code: keyof typeof HTTP_REFUSALS, message: string, error: Json): Json => {
   const { type, status } = ERRORS[code];
   const details = [{ path: '', message, code }];
   const example = { error: { type, message, status, request_id: REQUEST_ID_EXAMPLE, details } };
@@ -244,9 +244,9 @@ const createContract = (): Json => {
     },
     ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
     ...Object.fromEntries(
-      Object.entries(OF_HTTP).map(([code, meaning]) => [
+      Object.entries(HTTP_REFUSALS).map(([code, meaning]) => [
         componentNameOf(code),
-        httpErrorResponse(code as keyof typeof OF_HTTP, meaning, error),
+        httpErrorResponse(code as keyof typeof HTTP_REFUSALS, meaning, error),
       ]),
     ),
   };
