@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { systemClock } from '#platform/clock.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
@@ -224,6 +225,7 @@ const run = async (): Promise<number> => {
     const summary = await start(settings, folders, resources, progress, signal, stopTimeLeftMs);
     progress.step('ready');
     console.log(summary);
+    flushCompileCache();
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       // The only handle that keeps this process alive: the handles of the servers are unreferenced.
