@@ -10,8 +10,9 @@ import { silentLog } from '#platform/logger.ts';
 import { CORS_ORIGINS } from '#services/api/server/cross-origin.ts';
 import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { ENDPOINTS } from '#operations/index.ts';
+import { openApiDocument } from '#services/api/openapi/document.ts';
 import { on, type Reply } from '../dsl/api.ts';
-import { type ApiStack, BASE_URL, openApiStack } from '../operations/fixtures/stack.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
 let stack: ApiStack;
 let app: FastifyInstance;
@@ -282,6 +283,49 @@ describe('the contract', () => {
       const served = await app.inject({ method: 'GET', url: new URL(script, 'http://x/docs/').pathname });
       expect(served.statusCode).toBe(200);
     }
+  });
+});
+
+describe('a deprecated endpoint', () => {
+  const deprecated = {
+    since: '2027-01-31',
+    sunset: '2027-07-31',
+    successor: 'https://ads.example/docs#getAccount',
+  };
+  const told = {
+    deprecation: '@1801353600',
+    sunset: 'Sat, 31 Jul 2027 00:00:00 GMT',
+    link: '<https://ads.example/docs#getAccount>; rel="successor-version"',
+  };
+  const endpoints = ENDPOINTS.map((one) => (one.path === '/v1/me' ? { ...one, deprecated } : one));
+
+  test('says so with every reply, and no other endpoint does', async () => {
+    const deprecating = await stack.api({ endpoints });
+    const headersOf = async (url: string, key?: Key): Promise<unknown> => {
+      const authorization = `Bearer ${key?.text}`;
+      const { headers } = await deprecating.inject({ url, headers: { authorization } });
+      return Object.fromEntries(Object.entries(headers).filter(([name]) => name in told));
+    };
+    const key = await stack.key();
+    expect(await headersOf('/v1/me', key)).toEqual(told);
+    expect(await headersOf('/v1/me')).toEqual(told);
+    expect(await headersOf('/v1/system/freshness', key)).toEqual({});
+  });
+
+  test('is marked in the document with its end and what replaces it', () => {
+    const { paths, components } = openApiDocument('/', endpoints) as {
+      readonly paths: Record<string, Record<string, Record<string, unknown>>>;
+      readonly components: { readonly headers: object };
+    };
+    expect(paths['/v1/me']?.['get']).toMatchObject({
+      deprecated: true,
+      description: expect.stringContaining(
+        'Deprecated since 2027-01-31: use https://ads.example/docs#getAccount. From 2027-07-31 on it may be gone.',
+      ),
+      responses: { 200: { headers: { sunset: { $ref: '#/components/headers/sunset' } } } },
+    });
+    expect(components.headers).toHaveProperty('sunset');
+    expect(paths['/v1/system/freshness']?.['get']).not.toHaveProperty('deprecated');
   });
 });
 

@@ -1,11 +1,25 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorType } from '#contracts/errors.ts';
 import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resources/envelope.ts';
-import { type Endpoint, errorsOf, type ReplyShape, TAGS } from '#operations/endpoint/define-endpoint.ts';
+import {
+  deprecationHeaders,
+  type Endpoint,
+  errorsOf,
+  type ReplyShape,
+  TAGS,
+} from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
 import { isList, ROW_FORMATS } from '../server/list-formats.ts';
-import { CORPUS_HEADERS, headerRefs, HEADERS, PARAMETERS, RATE_HEADERS, ROW_HEADERS } from './headers.ts';
+import {
+  CORPUS_HEADERS,
+  DEPRECATION_HEADERS,
+  headerRefs,
+  HEADERS,
+  PARAMETERS,
+  RATE_HEADERS,
+  ROW_HEADERS,
+} from './headers.ts';
 import { openApiWebhooks } from './webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -102,6 +116,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
     ...(isList(endpoint) ? ROW_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
+    ...(endpoint.deprecated ? Object.keys(deprecationHeaders(endpoint.deprecated)) : []),
   ];
   const meta = {
     request_id: REQUEST_ID_EXAMPLE,
@@ -134,10 +149,18 @@ const statusOf = (type: ErrorType): number => {
   return found.status;
 };
 
+const deprecationText = ({ deprecated }: Endpoint): string => {
+  if (deprecated === undefined) return '';
+  const { since, sunset, successor } = deprecated;
+  const end = sunset === undefined ? '' : ` From ${sunset} on it may be gone.`;
+  return `\n\nDeprecated since ${since}: use ${successor}.${end}`;
+};
+
 const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
   operationId: endpoint.operationId,
   summary: endpoint.summary,
-  description: `${endpoint.description}\n\nScope: \`${endpoint.scope}\`.`,
+  description: `${endpoint.description}${deprecationText(endpoint)}\n\nScope: \`${endpoint.scope}\`.`,
+  ...(endpoint.deprecated ? { deprecated: true } : {}),
   tags: [endpoint.tag],
   security: [{ apiKey: [] }],
   parameters: parametersOf(endpoint, lift),
@@ -228,15 +251,15 @@ Coverage is the brands this service tracks; a brand that is absent is no evidenc
 money figures and none may be inferred. Longevity is observed survival, not performance. Quote figures with their
 \`meta.as_of\`.`;
 
-const createContract = (): Json => {
+const createContract = (endpoints: readonly Endpoint[]): Json => {
   const { components, lift } = createSchemas();
   const paths: Record<string, Record<string, Json>> = {};
-  for (const endpoint of ENDPOINTS) {
+  for (const endpoint of endpoints) {
     const path = (paths[endpoint.path] ??= {});
     path[endpoint.method.toLowerCase()] = operationOf(endpoint, lift);
   }
   const error = lift(ErrorBody, 'output');
-  const types = [...new Set(ENDPOINTS.flatMap(errorsOf))];
+  const types = [...new Set(endpoints.flatMap(errorsOf))];
   const responses = {
     NotModified: {
       description: 'The figures named by `if-none-match` still hold.',
@@ -273,7 +296,9 @@ const createContract = (): Json => {
         },
       },
       parameters: PARAMETERS,
-      headers: HEADERS,
+      headers: endpoints.some(({ deprecated }) => deprecated)
+        ? { ...HEADERS, ...DEPRECATION_HEADERS }
+        : HEADERS,
       responses,
       schemas: Object.fromEntries(
         Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)),
@@ -282,12 +307,13 @@ const createContract = (): Json => {
   };
 };
 
-/** Cached, because it takes a third of a second to create. */
-let contract: Json | null = null;
+/** Kept, because one takes a third of a second to create. */
+const contracts = new Map<readonly Endpoint[], Json>();
 
 /** `baseUrl`: base URL of this installation; `/` in the committed file. */
-export const openApiDocument = (baseUrl = '/'): Json => {
-  contract ??= createContract();
+export const openApiDocument = (baseUrl = '/', endpoints: readonly Endpoint[] = ENDPOINTS): Json => {
+  const contract = contracts.get(endpoints) ?? createContract(endpoints);
+  contracts.set(endpoints, contract);
   const { openapi, info, ...parts } = contract;
   return { openapi, info, servers: [{ url: baseUrl, description: 'This service.' }], ...parts };
 };

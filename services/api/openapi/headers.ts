@@ -44,6 +44,12 @@ export const HEADERS: Json = {
   ),
 };
 
+export const DEPRECATION_HEADERS: Json = {
+  deprecation: textHeader('Since when the endpoint is deprecated, as `@<seconds since 1970>` (RFC 9745).'),
+  sunset: textHeader('From when on the endpoint may be gone (RFC 8594).'),
+  link: textHeader('`<address>; rel="successor-version"`: what replaces a deprecated endpoint.'),
+};
+
 export const PARAMETERS: Json = {
   MinPosition: {
     name: 'min-position',

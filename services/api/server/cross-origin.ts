@@ -27,11 +27,14 @@ export const CORS_ORIGINS = z
 
 /** Headers of replies that scripts may read. */
 const EXPOSED = [
+  'deprecation',
   'etag',
   'idempotency-replayed',
+  'link',
   'ratelimit',
   'ratelimit-policy',
   'retry-after',
+  'sunset',
   'x-as-of',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import underPressure from '@fastify/under-pressure';
 import type { Clock } from '#platform/clock.ts';
 import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
@@ -13,6 +13,7 @@ import {
   type OperationResources,
   createOperationDependencies,
 } from '#operations/dependencies/create-dependencies.ts';
+import { type Deprecation, deprecationHeaders, type Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { bearerOf, requestIdOf } from '#platform/http/request-headers.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
@@ -95,6 +96,8 @@ export type ApiResources = OperationResources & {
   readonly readAnswerMs?: number | undefined;
   /** Average delay of the event loop from which reads are refused; no limit when absent. */
   readonly loopDelayMs?: number | undefined;
+  /** Those of the contract when absent. */
+  readonly endpoints?: readonly Endpoint[];
   /** Rows of a list that is sent as rows; 10,000 when absent. */
   readonly rowsMax?: number;
   /** Origins of pages that may call the API, or `*`; none when absent. */
@@ -174,6 +177,14 @@ const collectMethods = (app: FastifyInstance): ReadonlyMap<string, ReadonlySet<s
     methods.set(url, new Set([...(methods.get(url) ?? []), ...[method].flat()]));
   });
   return methods;
+};
+
+const tellDeprecation = (deprecated: Deprecation): onRequestHookHandler => {
+  const headers = new Map(Object.entries(deprecationHeaders(deprecated)));
+  return (_request, reply, done) => {
+    reply.raw.setHeaders(headers);
+    done();
+  };
 };
 
 /** Serves `/v1/brands/` as `/v1/brands`. */
@@ -256,7 +267,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerCrossOrigin(app, resources.corsOrigins ?? []);
   const methodsByUrl = collectMethods(app);
 
-  for (const endpoint of ENDPOINTS) {
+  for (const endpoint of resources.endpoints ?? ENDPOINTS) {
     const isRead = endpoint.method === 'GET';
     const [steps, runPipeline] = isRead ? [READ_PIPELINE, runRead] : [WRITE_PIPELINE, runWrite];
     const meter = requestMeter(endpoint.operationId);
@@ -272,9 +283,11 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       if (log.isLevelEnabled('info')) logRequest(dependencies, context);
       void traceRequest(context, () => runPipeline(pipeline, context, dependencies, meter));
     };
+    const { deprecated } = endpoint;
     app.route({
       method: isRead ? ['GET', 'HEAD'] : endpoint.method,
       url: routeOf(endpoint.path),
+      ...(deprecated === undefined ? {} : { onRequest: tellDeprecation(deprecated) }),
       ...(isRead ? { handlerTimeout: endpoint.heavy ? longReadMs : lightReadMs } : {}),
       handler: (request, reply) => run(steps, request, reply),
       // Runs when the body cannot be read, and when the time of a read is over.

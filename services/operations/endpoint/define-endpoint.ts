@@ -97,7 +97,28 @@ export type Contract = {
   readonly heavy?: boolean;
   /** Projections that a request with `min-position` waits for. */
   readonly reads: readonly string[];
+  /** Told by every reply and by the document; absent for an endpoint that stays. */
+  readonly deprecated?: Deprecation;
 };
+
+/** RFC 9745 and RFC 8594. Dates such as `2027-01-31`, in UTC. */
+export type Deprecation = {
+  readonly since: string;
+  /** From then on the endpoint may be gone; absent while that is not decided. */
+  readonly sunset?: string;
+  /** Address of what replaces it, or of the text that tells how to do without. */
+  readonly successor: string;
+};
+
+export const deprecationHeaders = ({
+  since,
+  sunset,
+  successor,
+}: Deprecation): Readonly<Record<string, string>> => ({
+  deprecation: `@${Date.parse(since) / 1_000}`,
+  ...(sunset === undefined ? {} : { sunset: new Date(sunset).toUTCString() }),
+  link: `<${successor}>; rel="successor-version"`,
+});
 
 export type Endpoint = Contract & {
   readonly params: z.ZodObject;
