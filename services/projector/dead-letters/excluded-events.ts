@@ -2,7 +2,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 export type ExcludedEvents = {
-  readonly includes: (event: RecordedEvent) => boolean;
+  readonly without: (events: readonly RecordedEvent[]) => readonly RecordedEvent[];
   readonly isSame: (other: ExcludedEvents) => boolean;
   readonly keys: ReadonlySet<string>;
 };
@@ -10,7 +10,10 @@ export type ExcludedEvents = {
 const createExcludedEvents = (rows: readonly { stream: string; position: string }[]): ExcludedEvents => {
   const keys = new Set(rows.map(({ stream, position }) => `${position} ${stream}`));
   return {
-    includes: ({ stream, position }) => keys.size > 0 && keys.has(`${position} ${stream}`),
+    without: (events) =>
+      keys.size === 0
+        ? events
+        : events.filter(({ stream, position }) => !keys.has(`${position} ${stream}`)),
     isSame: (other) => keys.symmetricDifference(other.keys).size === 0,
     keys,
   };

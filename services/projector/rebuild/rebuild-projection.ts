@@ -101,7 +101,7 @@ export const catchUpRebuild = async (
   const parking = { table: 'parked_in_build', prove: () => Promise.resolve(), onPoison } as const;
   let events = 0;
   const apply: Reading['apply'] = async (range, upTo) => {
-    const wanted = range.filter((event) => !excluded.includes(event));
+    const wanted = excluded.without(range);
     await applyOrPark(database, target, parked, wanted, upTo, parking);
     events += wanted.length;
   };

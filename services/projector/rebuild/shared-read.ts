@@ -41,10 +41,30 @@ type Member = Reading & {
 };
 
 type Range = {
-  readonly events: readonly RecordedEvent[];
+  /** Selects once for all members of the same prefixes. */
+  readonly eventsOf: (prefixes: readonly string[]) => readonly RecordedEvent[];
+  /** Position of the first event. */
+  readonly first: bigint;
   readonly position: bigint;
   /** True at the end of the log. */
   readonly isLast: boolean;
+};
+
+const rangeOf = (events: readonly RecordedEvent[], position: bigint, isLast: boolean): Range => {
+  const selected = new Map<string, readonly RecordedEvent[]>();
+  return {
+    eventsOf: (prefixes) => {
+      const key = prefixes.join();
+      const own =
+        selected.get(key) ??
+        events.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
+      selected.set(key, own);
+      return own;
+    },
+    first: events[0]?.position ?? position,
+    position,
+    isLast,
+  };
 };
 
 const lowest = (members: readonly Member[]): bigint =>
@@ -75,15 +95,13 @@ export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): Shar
     }
   };
 
-  const applyRange = async (member: Member, { events, position, isLast }: Range): Promise<boolean> => {
-    const { after, to, prefixes, signal } = member;
+  const applyRange = async (member: Member, range: Range): Promise<boolean> => {
+    const { position, isLast } = range;
+    const { after, to, signal } = member;
     const upTo = to !== null && position > to ? to : position;
-    const own = events.filter(
-      (event) =>
-        event.position > after &&
-        event.position <= upTo &&
-        prefixes.some((prefix) => event.stream.startsWith(prefix)),
-    );
+    let own = range.eventsOf(member.prefixes);
+    if (range.first <= after || position > upTo)
+      own = own.filter((event) => event.position > after && event.position <= upTo);
     await inTurn(async () => {
       signal.throwIfAborted();
       member.isApplying = true;
@@ -126,9 +144,9 @@ export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): Shar
       for (let bytes = 0; events.length < RANGE_EVENTS && bytes < RANGE_BYTES; ) {
         const items = await follower.take(RANGE_EVENTS - events.length, RANGE_BYTES - bytes);
         // The follower is closed when no member is left.
-        if (items.length === 0) return { events, position, isLast: true };
+        if (items.length === 0) return rangeOf(events, position, true);
         for (const item of items) {
-          if (item.kind === 'caught_up') return { events, position, isLast: true };
+          if (item.kind === 'caught_up') return rangeOf(events, position, true);
           if (item.kind === 'event') {
             events.push(item.event);
             bytes += item.bytes;
@@ -136,7 +154,7 @@ export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): Shar
           position = item.kind === 'event' ? item.event.position : item.position;
         }
       }
-      return { events, position, isLast: false };
+      return rangeOf(events, position, false);
     };
     for (let next = readRange(); members.size > 0; ) {
       const range = await next;
