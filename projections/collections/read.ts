@@ -1,4 +1,4 @@
-import { BEFORE_NEWEST, pageOfRows } from '../sql/pages.ts';
+import { BEFORE_NEWEST, LARGEST_BIGINT, LARGEST_TEXT, pageOfRows } from '../sql/pages.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';
@@ -52,4 +52,32 @@ export const findCollection = async (
   const [row] = await db.query<Row>(sql.unsafe`
     ${visibleTo(workspaceId, memberId)} and c.collection_id = ${collectionId}`);
   return row ? itemOf(row) : null;
+};
+
+/** Newest first. `null` when the member sees no such collection. */
+export const listCollectionItems = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+  collectionId: string,
+  page: PageRequest,
+): Promise<Page | null> => {
+  const after = page.after ?? [LARGEST_TEXT, LARGEST_BIGINT];
+  type ItemRow = { readonly doc: string | null; readonly created_at: string; readonly position: string };
+  const rows = await db.query<ItemRow>(sql.unsafe`
+    select i.doc, i.created_at, i.position::text from collections.collection c
+    left join lateral (
+      select doc, created_at, position from collections.item
+      where workspace_id = c.workspace_id and collection_id = c.collection_id
+        and (created_at, position) < (${sql.list(after)})
+      order by created_at desc, position desc limit ${page.limit + 1}
+    ) i on true
+    where c.workspace_id = ${workspaceId} and c.collection_id = ${collectionId} and ${seenBy('c', memberId)}
+    order by i.created_at desc, i.position desc`);
+  if (rows.length === 0) return null;
+  return pageOfRows(
+    rows.filter(({ doc }) => doc !== null),
+    page.limit,
+    { toItem: ({ doc }) => doc, cursorOf: (last) => [last.created_at, last.position] },
+  );
 };

@@ -28,6 +28,7 @@ import {
   COLLECTION_ITEMS_SHOWN_MAX,
   ChangeCollection,
   Collection,
+  CollectionItem,
   CreateCollection,
   DeleteCollection,
   DeletedCollection,
@@ -38,7 +39,11 @@ import { Refusal } from '#contracts/errors.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { findCollection, listCollections as readCollections } from '#projections/collections/read.ts';
+import {
+  findCollection,
+  listCollectionItems as readCollectionItems,
+  listCollections as readCollections,
+} from '#projections/collections/read.ts';
 import { derivedId } from '#domain/ids.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
@@ -317,6 +322,30 @@ export const listCollections = endpoint({
   reads: ['collections'],
   handler: async ({ params, caller, page }, { db }) =>
     pageReply(await readCollections(db, params.ws, caller.memberId, page), null),
+});
+
+export const listCollectionItems = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/collections/{collectionId}/items',
+  operationId: 'listCollectionItems',
+  tag: 'Collections',
+  scope: 'collections:read',
+  summary: 'List the items of a collection',
+  description: `All items of a collection, newest first; a collection itself shows its newest ${COLLECTION_ITEMS_SHOWN_MAX}. 404 when the caller does not see the collection.`,
+  params: collectionParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
+  reply: { status: 200, shape: 'paged', data: CollectionItem, example: [placedItem] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['collections'],
+  beyondContract: true,
+  handler: async ({ params, caller, page }, { db }) => {
+    const items = await readCollectionItems(db, params.ws, caller.memberId, params.collectionId, page);
+    if (items === null) throw new Refusal('not_found', 'Collection not found.');
+    return pageReply(items, null);
+  },
 });
 
 const { item_type, item_key } = itemReference;

@@ -33,6 +33,7 @@ export {
   changeCollection,
   createCollection,
   deleteCollection,
+  listCollectionItems,
   listCollections,
   removeCollectionItem,
 } from './collections.ts';

@@ -160,6 +160,7 @@ const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
   operationId: endpoint.operationId,
   summary: endpoint.summary,
   description: `${endpoint.description}${deprecationText(endpoint)}\n\nScope: \`${endpoint.scope}\`.`,
+  ...(endpoint.beyondContract ? { 'x-beyond-contract': true } : {}),
   ...(endpoint.deprecated ? { deprecated: true } : {}),
   tags: [endpoint.tag],
   security: [{ apiKey: [] }],

@@ -96,7 +96,7 @@ export type ApiResources = OperationResources & {
   readonly readAnswerMs?: number | undefined;
   /** Average delay of the event loop from which reads are refused; no limit when absent. */
   readonly loopDelayMs?: number | undefined;
-  /** Those of the contract when absent. */
+  /** Served endpoints; all of `ENDPOINTS` when absent. */
   readonly endpoints?: readonly Endpoint[];
   /** Rows of a list that is sent as rows; 10,000 when absent. */
   readonly rowsMax?: number;

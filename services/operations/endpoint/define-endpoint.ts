@@ -97,6 +97,8 @@ export type Contract = {
   readonly heavy?: boolean;
   /** Projections that a request with `min-position` waits for. */
   readonly reads: readonly string[];
+  /** The specification does not have this endpoint. */
+  readonly beyondContract?: true;
   /** Told by every reply and by the document; absent for an endpoint that stays. */
   readonly deprecated?: Deprecation;
 };

@@ -11,9 +11,7 @@ const createExcludedEvents = (rows: readonly { stream: string; position: string 
   const keys = new Set(rows.map(({ stream, position }) => `${position} ${stream}`));
   return {
     without: (events) =>
-      keys.size === 0
-        ? events
-        : events.filter(({ stream, position }) => !keys.has(`${position} ${stream}`)),
+      keys.size === 0 ? events : events.filter(({ stream, position }) => !keys.has(`${position} ${stream}`)),
     isSame: (other) => keys.symmetricDifference(other.keys).size === 0,
     keys,
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
   AD,
@@ -94,6 +95,48 @@ describe('addCollectionItem 409', () => {
     const url = `${collectionsOf(key)}/${id}/items`;
     expect((await on(stack.app).post(url, { key, headers, body: AD })).status).toBe(201);
     expect((await on(stack.app).post(url, { key, headers, body: OTHER_AD })).status).toBe(409);
+  });
+});
+
+describe('listCollectionItems 200', () => {
+  test('lists all items, newest first, also beyond those that the collection shows', async () => {
+    const key = await stack.key();
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
+    const added: string[] = [AD.item_key];
+    for (let count = 0; count <= COLLECTION_ITEMS_SHOWN_MAX; count += 1) {
+      const item_key = `71${String(count).padStart(12, '0')}`;
+      expect((await stack.boards.add(key, id, { item_type: 'ad', item_key })).status).toBe(201);
+      added.push(item_key);
+    }
+    const [board] = await stack.boards.list(key);
+    const listed = await stack.boards.items(key, id, 40);
+    expect(listed.map(({ item_key }) => item_key)).toEqual(added.toReversed());
+    expect(listed.slice(0, COLLECTION_ITEMS_SHOWN_MAX)).toEqual(board?.items);
+    await stack.boards.remove(key, id, 'ad', added.at(-1) ?? '');
+    expect((await stack.boards.items(key, id)).length).toBe(added.length - 1);
+  });
+
+  test('is empty without items', async () => {
+    const key = await stack.key();
+    const { id } = await stack.boards.created(key, { name: 'x' });
+    expect(await stack.boards.items(key, id)).toEqual([]);
+  });
+});
+
+describe('listCollectionItems 404', () => {
+  test('hides an unknown, foreign or private collection, and shows a private one to its editors', async () => {
+    const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
+    const other = await colleague(stack, key, 'owner');
+    const hidden = await stack.boards.created(key, { name: 'x', visibility: 'private', first_item: AD });
+    const elsewhere = await stack.boards.created(foreign, { name: 'elsewhere' });
+    for (const id of [randomUUID(), hidden.id, elsewhere.id]) {
+      const reply = await on(stack.app).get(`${collectionsOf(other)}/${id}/items`, { key: other });
+      expect(reply).toMatchObject({ status: 404, error: { type: 'not_found' } });
+    }
+    expect(await stack.boards.items(key, hidden.id)).toMatchObject([AD]);
+    const shared = { editors: [other.memberId] };
+    await on(stack.app).patch(`${collectionsOf(key)}/${hidden.id}`, { key, body: shared });
+    expect(await stack.boards.items(other, hidden.id)).toMatchObject([AD]);
   });
 });
 
