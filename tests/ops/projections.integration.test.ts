@@ -5,6 +5,7 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { type Forecast, type Measured, measureCapacity } from '#services/ops/capacity.ts';
 import { findEvents, showEvent } from '#services/ops/log/search.ts';
 import { pauseProjection, readBuild, requestRebuild, watchBuild } from '#services/ops/projections.ts';
 import { retryParked } from '#services/ops/waiting-events.ts';
@@ -84,6 +85,43 @@ describe('ops projections', () => {
     expect(differs.stdout).toContain(`differs for 1 brand_id: ${brandId}`);
     expect(differs.stdout).toMatch(/is missing\n/);
     expect(differs.stderr).toContain('the tables differ from a replay');
+  });
+
+  test('tells what a log of another size needs, by what is measured here', async () => {
+    await requestRebuild(database, 'radar', { from: 'start', by: 'test' });
+    const built = await watchBuild(database, 'radar', () => undefined, AbortSignal.timeout(WAIT.timeout));
+    expect(built?.state).toBe('done');
+    const total = EVENTS + BRANDS;
+    await expect
+      .poll(async () => (await measureCapacity(database)).events, WAIT)
+      .toBeGreaterThanOrEqual(total);
+    const { stdout } = await ops('--json', 'capacity', '--events', String(10 * total));
+    const told = JSON.parse(stdout) as Measured & { readonly forecasts: readonly Forecast[] };
+    const { log_bytes, read_models, replayed_per_second } = told;
+    const { rows } = await database.query<{ bytes: string }>(
+      `select pg_total_relation_size('radar.item') as bytes`,
+    );
+    expect(told.events).toBe(total);
+    expect(log_bytes).toBeGreaterThan(100 * total);
+    expect(read_models).toMatchObject([{ name: 'radar' }]);
+    expect(read_models[0]?.bytes).toBeGreaterThanOrEqual(Number(rows[0]?.bytes));
+    expect(replayed_per_second).toBeGreaterThan(0);
+    expect(told.forecasts).toEqual([
+      {
+        events: 10 * total,
+        log_bytes: 10 * log_bytes,
+        read_model_bytes: 10 * (read_models[0]?.bytes ?? 0),
+        rebuilding_bytes: 20 * (read_models[0]?.bytes ?? 0),
+        replay_seconds: Math.ceil((10 * total) / (replayed_per_second ?? 0)),
+      },
+    ]);
+    expect((await ops('capacity')).stdout).toMatch(/^read model +rows +size.*\nradar /);
+    expect(await ops('capacity', '--events', '0')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('events'),
+    });
+    await database.query(`update projector.build set state = 'failed' where name = 'radar'`);
+    expect((await ops('capacity')).stdout).toContain('is known after `projections rebuild --all`');
   });
 
   test('reports an invalid command in one line', async () => {

@@ -15,6 +15,7 @@ export const COMMANDS: CommandGroups = {
   deliveries: async () => (await import('./commands/deliveries.ts')).registerDeliveryCommands,
   alerts: async () => (await import('./commands/deliveries.ts')).registerAlertsCommands,
   projections: async () => (await import('./commands/projections.ts')).registerProjectionCommands,
+  capacity: async () => (await import('./commands/projections.ts')).registerCapacityCommand,
   log: async () => (await import('./commands/log.ts')).registerLogCommands,
   nats: async () => (await import('./commands/servers.ts')).registerNatsCommands,
   database: loadSecurityCommands,

@@ -16,6 +16,7 @@ import {
   showParked,
   skipParked,
 } from '../../waiting-events.ts';
+import { CapacityQuery, forecast, measureCapacity } from '../../capacity.ts';
 import { readQuery } from '../../validate-query.ts';
 import { type OpsDependencies, withOpsDependencies } from '../dependencies.ts';
 import {
@@ -486,6 +487,57 @@ const change =
     await withOpsDependencies(({ pool }) => run(pool, name));
     printRecord(command, { projection: name, asked: action });
   };
+
+const GROWTH = [1, 10, 100];
+
+const bytesText = (bytes: number): string =>
+  bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+
+const capacity = async (options: object, command: Command): Promise<void> => {
+  const query = readQuery(CapacityQuery, options);
+  const measured = await withOpsDependencies(({ pool }) => measureCapacity(pool));
+  const { events, read_models, replayed_per_second: rate } = measured;
+  const sizes = query.events === undefined ? GROWTH.map((times) => events * times) : [query.events];
+  const forecasts = sizes.map((size) => forecast(measured, size));
+  if (isJson(command)) return console.log(JSON.stringify({ ...measured, forecasts }));
+  if (events === 0)
+    throw new Refusal('not_found', 'The log has no events yet, so there is nothing to measure.');
+  printTable(
+    command,
+    ['read model', 'rows', 'size', 'bytes an event'],
+    read_models.map(({ name, rows, bytes }) => ({
+      'read model': name,
+      rows,
+      size: bytesText(bytes),
+      'bytes an event': (bytes / events).toFixed(1),
+    })),
+  );
+  console.log('');
+  printTable(
+    command,
+    ['events', 'log', 'read models', 'while all are rebuilt', 'replay'],
+    forecasts.map((one) => ({
+      events: one.events,
+      log: bytesText(one.log_bytes),
+      'read models': bytesText(one.read_model_bytes),
+      'while all are rebuilt': bytesText(one.rebuilding_bytes),
+      replay: one.replay_seconds === null ? null : `${one.replay_seconds} s`,
+    })),
+  );
+  console.log(
+    rate === null
+      ? '\nThe time of a replay is known after `projections rebuild --all`.'
+      : `\nThe last replay of all read models took ${Math.round(rate)} events a second. Indexes that no longer fit into memory make larger ones slower.`,
+  );
+};
+
+export const registerCapacityCommand = (program: Command): void => {
+  program
+    .command('capacity')
+    .description('what log and read models need for a number of events, by what is measured here')
+    .option('--events <count>', 'number of events; 1, 10 and 100 times those of the log when absent')
+    .action(capacity);
+};
 
 export const registerProjectionCommands = (program: Command): void => {
   const group = program
