@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** What this installation measures of itself, and what a log of another size would need by these measures. */
+/** Sizes and speed of this installation are measured, and those for another number of events are in proportion. */
 
 export const CapacityQuery = z.strictObject({
   events: z.coerce.number().int().min(1).max(1e12).optional(),

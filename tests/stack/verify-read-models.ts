@@ -41,8 +41,9 @@ export const rebuildTogether = async (
   database: Database,
   eventStore: EventStore,
   rebuilt: readonly Projection[],
+  rangeEvents?: number,
 ): Promise<void> => {
-  const reader = createSharedReader(eventStore);
+  const reader = createSharedReader(eventStore, rangeEvents);
   await Promise.all(rebuilt.map((one) => rebuildProjection(rebuildingIn(database), reader, one)));
 };
 
@@ -50,9 +51,10 @@ export const rebuildTogether = async (
 export const rebuildAll = async (
   database: Database,
   eventStore: EventStore,
+  rangeEvents?: number,
 ): Promise<{ readonly live: Checksums; readonly rebuilt: Checksums }> => {
   const live = await checksums(database, projections);
-  await rebuildTogether(database, eventStore, projections);
+  await rebuildTogether(database, eventStore, projections, rangeEvents);
   for (const projection of projections) await swapWithoutProjector(database, projection);
   return { live, rebuilt: await checksums(database, projections) };
 };

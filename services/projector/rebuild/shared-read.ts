@@ -81,7 +81,10 @@ const passes = (waiting: readonly Member[]): readonly (readonly Member[])[] => {
 };
 
 /** Reads the log once for all builds and verifications that start together. Members that fail or end leave the pass. */
-export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): SharedReader => {
+export const createSharedReader = (
+  eventStore: Pick<EventStore, 'follow'>,
+  rangeEvents = RANGE_EVENTS,
+): SharedReader => {
   const turns = createSemaphore(WORKS_AT_ONCE);
   let waiting: Member[] = [];
   let gathering = new AbortController();
@@ -141,8 +144,8 @@ export const createSharedReader = (eventStore: Pick<EventStore, 'follow'>): Shar
     let position = after;
     const readRange = async (): Promise<Range> => {
       const events: RecordedEvent[] = [];
-      for (let bytes = 0; events.length < RANGE_EVENTS && bytes < RANGE_BYTES; ) {
-        const items = await follower.take(RANGE_EVENTS - events.length, RANGE_BYTES - bytes);
+      for (let bytes = 0; events.length < rangeEvents && bytes < RANGE_BYTES; ) {
+        const items = await follower.take(rangeEvents - events.length, RANGE_BYTES - bytes);
         // The follower is closed when no member is left.
         if (items.length === 0) return rangeOf(events, position, true);
         for (const item of items) {
