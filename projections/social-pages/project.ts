@@ -357,7 +357,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Links, profiles by source, brands per page, their copy and shared pages. Ads and links come in either order. */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 9,
+  version: 10,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

@@ -132,6 +132,7 @@ create table applied_scan (
 create index copy_page_biggest on copy_page (copy_key, active_ads desc, social_page_id) where active_ads > 0;
 create index run_biggest on run (social_page_id, active_ads desc, brand_id) where active_ads > 0;
 create index link_of_brand on link (brand_id);
+create index profile_by_username on profile (lower(username));
 create index hub_biggest on hub (brands desc, active_ads desc, social_page_id desc);
 create index member_of_brand on member (brand_id);
 create index member_by_category on member using gin (category_ids);

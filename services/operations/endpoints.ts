@@ -40,6 +40,7 @@ export {
 export { getCreativeCoverage, getCreativeRecord, searchCreativeRecords } from './creative-records.ts';
 export { getCreative, listAdCreatives, listCreatives } from './creatives.ts';
 export { listHubs } from './hubs.ts';
+export { lookUp } from './lookup.ts';
 export { deleteNote, listNotes, writeNote } from './notes.ts';
 export { getOperator, listOperators } from './operators.ts';
 export { getPage, listPageDetails, listPages } from './pages.ts';

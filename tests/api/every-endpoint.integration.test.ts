@@ -137,6 +137,7 @@ const createObjects = async (endpoint: Endpoint): Promise<PathIds> => {
 
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => 'country=US',
+  lookUp: () => 'q=alpha',
   listPageDetails: () => `ids=${PAGE_ID}`,
   listCreatives: () => `brand_id=${alpha.id}`,
   getBrandNetwork: () => `brand_id=${alpha.id}`,

@@ -181,6 +181,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => '?country=US',
+  lookUp: () => '?q=alpha',
   listPageDetails: () => `?ids=${PAGE_ID}`,
   listCreatives: () => `?brand_id=${alpha.id}`,
   getBrandNetwork: () => `?brand_id=${alpha.id}`,
