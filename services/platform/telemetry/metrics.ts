@@ -1,140 +1,64 @@
-import {
-  Counter,
-  Gauge,
-  type Metric,
-  type MetricObjectWithValues,
-  type MetricValueWithName,
-  Registry,
-  collectDefaultMetrics,
-} from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Pool } from 'pg';
-
-export type Observe = (value: number) => void;
-
-type Series = {
-  readonly labels: Readonly<Record<string, string | number>>;
-  /** Counts per bucket, not cumulative; the last counts values above the last bound. */
-  readonly counts: Float64Array;
-  sum: number;
-};
-
-export type Timings = {
-  /** Callers store the series, so that labels are resolved once. */
-  of(labels: Series['labels']): Observe;
-};
-
-/**
- * For paths that run ten thousand times a second: `prom-client` computes a key of the labels per value, here a value
- * only changes two numbers.
- */
-export const createHistogram = (
-  registry: Registry,
-  {
-    name,
-    help,
-    bounds,
-  }: { readonly name: string; readonly help: string; readonly bounds: readonly number[] },
-): Timings => {
-  const seriesByLabels = new Map<string, Series>();
-
-  const valuesOf = ({ labels, counts, sum }: Series): MetricValueWithName<string>[] => {
-    let total = 0;
-    const buckets = [...bounds, '+Inf'].map((le, index) => {
-      total += counts[index] ?? 0;
-      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
-    });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels, value: sum },
-      { metricName: `${name}_count`, labels, value: total },
-    ];
-  };
-  const get = async (): Promise<MetricObjectWithValues<MetricValueWithName<string>>> =>
-    ({
-      name,
-      help,
-      type: 'histogram',
-      aggregator: 'sum',
-      values: [...seriesByLabels.values()].flatMap(valuesOf),
-    }) as never;
-  // The registry uses only these members of a metric, so the class of the library is not needed.
-  registry.registerMetric({ name, help, get, reset: () => seriesByLabels.clear() } as unknown as Metric);
-
-  return {
-    of: (labels) => {
-      const key = JSON.stringify(labels);
-      const series = seriesByLabels.get(key) ?? {
-        labels,
-        counts: new Float64Array(bounds.length + 1),
-        sum: 0,
-      };
-      seriesByLabels.set(key, series);
-      return (value) => {
-        let bucket = 0;
-        while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
-        series.counts[bucket] = (series.counts[bucket] as number) + 1;
-        series.sum += value;
-      };
-    },
-  };
-};
 
 /** Always counts, which is cheaper than checking for a port. Names end in their unit; labels have few values. */
 export const registry = new Registry();
 
-const API_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-const WRITE_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-const SEND_BOUNDS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-const BATCH_BOUNDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const SEND_BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const BATCH_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
-const requests = createHistogram(registry, {
+const requests = new Histogram({
   name: 'adintel_api_request_duration_seconds',
   help: 'Duration from reading a request to writing its reply to the socket, by operation and status.',
-  bounds: API_BOUNDS_SECONDS,
+  buckets: DURATION_BUCKETS_SECONDS,
+  labelNames: ['operation', 'status'] as const,
+  registers: [registry],
 });
 
-export const requestMeter = (operation: string): ((status: number, seconds: number) => void) => {
-  const byStatus = new Map<number, Observe>();
-  return (status, seconds) => {
-    let observe = byStatus.get(status);
-    if (observe === undefined) {
-      observe = requests.of({ operation, status });
-      byStatus.set(status, observe);
-    }
-    observe(seconds);
-  };
-};
+export const requestMeter =
+  (operation: string) =>
+  (status: number, seconds: number): void =>
+    requests.observe({ operation, status }, seconds);
 
-const appends = createHistogram(registry, {
+const appends = new Histogram({
   name: 'adintel_event_store_append_duration_seconds',
   help: 'Duration of one append with its retries. outcome: recorded, conflict (concurrent append), failed.',
-  bounds: WRITE_BOUNDS_SECONDS,
+  buckets: DURATION_BUCKETS_SECONDS,
+  labelNames: ['outcome'] as const,
+  registers: [registry],
 });
+const meterAppends = (outcome: 'recorded' | 'conflict' | 'failed') => {
+  appends.zero({ outcome });
+  return (seconds: number): void => appends.observe({ outcome }, seconds);
+};
 export const appendMeter = {
-  recorded: appends.of({ outcome: 'recorded' }),
-  conflict: appends.of({ outcome: 'conflict' }),
-  failed: appends.of({ outcome: 'failed' }),
+  recorded: meterAppends('recorded'),
+  conflict: meterAppends('conflict'),
+  failed: meterAppends('failed'),
 } as const;
 
-const batchEvents = createHistogram(registry, {
+const batchEvents = new Histogram({
   name: 'adintel_projection_batch_facts',
   help: 'Events that a projection applied in one transaction.',
-  bounds: BATCH_BOUNDS,
+  buckets: BATCH_BUCKETS,
+  labelNames: ['projection'] as const,
+  registers: [registry],
 });
-const batchSeconds = createHistogram(registry, {
+const batchSeconds = new Histogram({
   name: 'adintel_projection_apply_duration_seconds',
   help: 'Duration of projecting, writing and committing one batch.',
-  bounds: WRITE_BOUNDS_SECONDS,
+  buckets: DURATION_BUCKETS_SECONDS,
+  labelNames: ['projection'] as const,
+  registers: [registry],
 });
 
-export const batchMeter = (projection: string): ((events: number, seconds: number) => void) => {
-  const events = batchEvents.of({ projection });
-  const duration = batchSeconds.of({ projection });
-  return (count, seconds) => {
-    events(count);
-    duration(seconds);
+export const batchMeter =
+  (projection: string) =>
+  (events: number, seconds: number): void => {
+    batchEvents.observe({ projection }, events);
+    batchSeconds.observe({ projection }, seconds);
   };
-};
 
 /**
  * `outcome`: taken, refused (dead letter), put_back (scan incomplete), waits (needs a newer release; each attempt
@@ -209,17 +133,16 @@ export const droppedOutcomes = new Counter({
   help: 'Outcomes of attempts that were not recorded: their claims were lost to another process, or they were recorded before.',
   registers: [registry],
 });
-const attemptSeconds = createHistogram(registry, {
+const attemptSeconds = new Histogram({
   name: 'adintel_delivery_attempt_duration_seconds',
   help: 'Duration of one delivery attempt, by channel.',
-  bounds: SEND_BOUNDS_SECONDS,
+  buckets: SEND_BUCKETS_SECONDS,
+  labelNames: ['channel'] as const,
+  registers: [registry],
 });
-const attemptMeters = new Map<string, Observe>();
 export const meterAttempt = (channel: string, outcome: string, seconds: number): void => {
   deliveryAttempts.inc({ channel, class: outcome });
-  const observe = attemptMeters.get(channel) ?? attemptSeconds.of({ channel });
-  attemptMeters.set(channel, observe);
-  observe(seconds);
+  attemptSeconds.observe({ channel }, seconds);
 };
 
 const pools = new Set<Pool>();
