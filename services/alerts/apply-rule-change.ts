@@ -5,10 +5,11 @@ import {
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
 import {
-  cancelPageOfAlert,
-  deletePageOfAlert,
-  type Pages,
-  retargetPageOfAlert,
+  cancelDeliveriesOfAlert,
+  deleteDeliveriesOfAlert,
+  retargetDeliveriesOfAlert,
+  runToEnd,
+  type Step,
 } from '#application/delivery-outbox/cancel.ts';
 import { resetFailureStreaks, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
 import { targetOfRule } from '#application/delivery-outbox/target.ts';
@@ -69,45 +70,29 @@ export const toFinalRuleState =
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
-/** Applies a part of a rule change to a page of deliveries. Returns whether there are more. */
-type Step = (client: Transaction, pages: Pages) => Promise<boolean>;
-
 const stepsOf = ({ workspace_id, alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {
-  if (after?.status === 'deleted') return [(client, pages) => deletePageOfAlert(client, pages, alert_id)];
+  if (after?.status === 'deleted') return [deleteDeliveriesOfAlert(alert_id)];
   const sending = sendingChannelsOf(after);
   const stopped = AlertChannel.options.filter((channel) => !sending.includes(channel));
   const byReason = Map.groupBy(stopped, (channel) => cancelReason(after, channel));
   const targets = moved.flatMap((channel) => (after && targetOfRule(after, channel)) ?? []);
   return [
-    ...[...byReason].map(
-      ([reason, channels]): Step =>
-        (client, pages) =>
-          cancelPageOfAlert(client, pages, { alertId: alert_id, channels }, reason, now),
-    ),
-    ...targets.map(
-      (target): Step =>
-        (client, pages) =>
-          retargetPageOfAlert(client, pages, { workspaceId: workspace_id, alertId: alert_id }, target),
-    ),
+    ...[...byReason].map(([reason, channels]) => cancelDeliveriesOfAlert(alert_id, channels, reason, now)),
+    ...targets.map((target) => retargetDeliveriesOfAlert(workspace_id, alert_id, target)),
   ];
 };
 
 /**
- * Handles most deliveries of a rule that has many, each page in its own transaction. A kill between them repeats the
- * change, which leaves alone what is done.
+ * Handles the deliveries of the rule so far, each page in its own transaction, so that the last one is short. A kill
+ * between them repeats the change, which leaves alone what is done.
  */
 export const prepareRuleChange = async (database: Database, change: RuleChange, now: Date): Promise<void> => {
-  for (const step of stepsOf(change, now)) {
-    for (let isMore = true; isMore; )
-      isMore = await inTransaction(database, (client) => step(client, 'all_but_last'));
-  }
+  for (const step of stepsOf(change, now)) while (await inTransaction(database, step));
 };
 
 /** Also removes the delivery history of a deleted rule. */
 export const applyRuleChange = async (client: Transaction, change: RuleChange, now: Date): Promise<void> => {
   const { alert_id, after, renewed } = change;
   if (after?.status !== 'deleted' && renewed.length > 0) await resetFailureStreaks(client, alert_id, renewed);
-  for (const step of stepsOf(change, now)) {
-    for (let isMore = true; isMore; ) isMore = await step(client, 'one');
-  }
+  for (const step of stepsOf(change, now)) await runToEnd(client, step);
 };

@@ -3,7 +3,7 @@ import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspac
 import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
-import { cancelDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { cancelDeliveriesOfAlert, runToEnd } from '#application/delivery-outbox/cancel.ts';
 import { enqueue, type QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import {
   closeFailureStreak,
@@ -86,7 +86,7 @@ const suspend = async (
   return inTransaction(pool, async (client) => {
     await closeFailureStreak(client, failing, isOurs ? at : null);
     if (!isOurs) return [];
-    await cancelDeliveriesOfAlert(client, alertId, [channel], SUSPENDED, at);
+    await runToEnd(client, cancelDeliveriesOfAlert(alertId, [channel], SUSPENDED, at));
     log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'channel suspended');
     return notify(client, state, failing, at.toISOString());
   });

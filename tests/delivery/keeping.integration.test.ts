@@ -221,7 +221,7 @@ describe('a rule change', () => {
     await stack.enqueue(delivery);
     await stack.sendDue(worker);
     const target = { channel: 'webhook', url: `${receivers.url}/after` } as const;
-    await inTransaction(stack.pool, (client) => retargetDeliveriesOfAlert(client, rule, target));
+    await inTransaction(stack.pool, retargetDeliveriesOfAlert(rule.workspaceId, rule.alertId, target));
     stack.clock.move(6_000);
     await stack.sendDue(worker);
     expect(receivers.at('/before')).toHaveLength(1);
@@ -235,7 +235,7 @@ describe('a rule change', () => {
     const [gone, kept] = [webhookTo(rule, '/slow'), webhookTo(other, '/kept')];
     await stack.enqueue(gone, kept);
     await worker.sweep();
-    await inTransaction(stack.pool, (client) => deleteDeliveriesOfAlert(client, rule.alertId));
+    await inTransaction(stack.pool, deleteDeliveriesOfAlert(rule.alertId));
     await worker.idle();
     expect(receivers.at('/slow')).toHaveLength(1);
     expect(await stack.row(gone.deliveryId)).toEqual({});
