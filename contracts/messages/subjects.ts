@@ -41,12 +41,6 @@ export type ScrapeRequested = {
 
 /** Wish that one source be read, such as `scrape.wanted.storefront`. */
 export const scrapeWanted = (source: string): string => `scrape.wanted.${source}`;
-export type ScrapeWanted = {
-  readonly brand_domain: string;
-  readonly cadence: 'daily' | 'weekly';
-  readonly requested_at: string;
-  readonly reason?: ScrapeRequested['reason'];
-};
 /** All processes that read the source share this consumer. */
 export const collectorConsumer = (source: string): string => `collector-${source}`;
 

@@ -13,16 +13,6 @@ import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-strea
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Thrown when another process has moved the checkpoint and leads now; this one starts again from there. */
-export class CheckpointMoved extends Error {
-  constructor() {
-    super(
-      'The alerts checkpoint was moved by another process. This process restarts from the new checkpoint.',
-    );
-    this.name = 'CheckpointMoved';
-  }
-}
-
 export const createAlertsTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA, fingerprintOn: 'alerting' });
 
@@ -86,7 +76,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   };
 };
 
-/** One transaction. Throws CheckpointMoved when the checkpoint is not at `progress.position`. */
+/** One transaction. Throws when the checkpoint is not at `progress.position`. */
 export const saveProgress = async (
   client: Transaction,
   progress: Progress,
@@ -110,5 +100,6 @@ export const saveProgress = async (
       one.save(client),
     ),
   ]);
-  if (rowCount !== 1) throw new CheckpointMoved();
+  if (rowCount !== 1)
+    throw new Error('The alerts checkpoint was moved by another process. This one restarts from there.');
 };

@@ -135,21 +135,6 @@ export const setPlan = async (dependencies: OperatorDependencies, workspace_id: 
   return { workspace_id, plan, changed: events.length > 0 };
 };
 
-export const addMemberNamed = async (
-  dependencies: OperatorDependencies,
-  workspace_id: string,
-  name: string,
-  role: Role,
-) => {
-  const member_id = createId('mem');
-  await runOnWorkspace(
-    dependencies,
-    workspace_id,
-    addMember({ workspace_id, member_id, name, role, at: now() }),
-  );
-  return { workspace_id, member_id, name, role };
-};
-
 /** Loads the stream, so that it needs no projector. Throws `not_found`. */
 export const loadWorkspace = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,

@@ -269,7 +269,7 @@ describe('no alert fires twice', () => {
        values ($1, 'DeliveryCancelled', now(), 0, 'An operator said so.')`,
       [second],
     );
-    while ((await publishEvents(fresh.pool, fresh.eventStore)) > 0);
+    while ((await publishEvents(fresh.pool, fresh.eventStore)).entries > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     {

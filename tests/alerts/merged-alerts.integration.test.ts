@@ -156,7 +156,7 @@ test('a replay of the log sends neither merged alerts again nor those held back'
     await fill(rule);
     for (const hour of [4, 5]) await scan(brand, hour, 1);
   }
-  while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
+  while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
   const before = await later(rule);
   await stack.pool.query('drop schema alerting cascade');
   {

@@ -45,7 +45,7 @@ test(
     const before = await stack.queued(rule);
     const payload = before[0]?.payload;
     if (payload === undefined) throw new Error('no alert was queued');
-    while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
+    while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
     const stream = alertDeliveryStream(rule.workspace_id, rule.alert_id);
     for (let n = 0; n < OPEN; n += PER_APPEND)
       await stack.append(stream, openDeliveries(rule, payload, PER_APPEND));

@@ -98,7 +98,7 @@ describe('a suspended channel', () => {
       await fresh.matched();
     }
     await fresh.suspend(rule);
-    while ((await publishEvents(fresh.pool, fresh.eventStore)) > 0);
+    while ((await publishEvents(fresh.pool, fresh.eventStore)).entries > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     await using _ = fresh.start();

@@ -173,7 +173,7 @@ async function recordAll({ pool, servers }: BenchDependencies): Promise<number> 
   const startMs = performance.now();
   let events = 0;
   for (let published = -1; published !== 0; ) {
-    published = await publishEvents(pool, eventStore);
+    published = (await publishEvents(pool, eventStore)).entries;
     events += published;
   }
   return (events / (performance.now() - startMs)) * 1_000;

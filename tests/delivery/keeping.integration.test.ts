@@ -90,7 +90,7 @@ describe('published events', () => {
     ).resolves.toBe('waits');
     await slow.query('rollback');
     slow.release();
-    expect(await recording).toBeGreaterThan(0);
+    expect((await recording).entries).toBeGreaterThan(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
-import { publishNextEvents } from '#application/delivery-outbox/journal.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { newDelivery, type Rule } from './new-delivery.ts';
@@ -64,7 +64,7 @@ test('an event that the store refuses is set aside alone with the reason, and re
         ? Promise.reject(Object.assign(new Error('too large'), { type: 'maximum-append-size-exceeded' }))
         : stack.eventStore.append(stream, expected, events, ...rest),
   };
-  const published = await publishNextEvents(stack.pool, refusing);
+  const published = await publishEvents(stack.pool, refusing);
   expect(published).toMatchObject({ entries: 4, isMore: false, refused: [{ reason: 'too large' }] });
   expect((await stack.events(rule)).map(({ data }) => data.delivery_id)).toEqual([
     deliveries[0]?.deliveryId,
@@ -97,7 +97,7 @@ test('a stream to which access is denied is set aside with the reason, and holds
         ? Promise.reject(denied())
         : stack.eventStore.append(stream, ...rest),
   };
-  const published = await publishNextEvents(stack.pool, denying);
+  const published = await publishEvents(stack.pool, denying);
   expect(published).toMatchObject({ entries: 20, refused: [{ reason: 'access denied' }] });
   for (const other of others) expect(await stack.events(other)).toHaveLength(1);
   const seqs = (await listUnrecorded(stack.pool, 10)).map(({ seq }) => seq);
@@ -116,7 +116,7 @@ test('a login that is denied sets nothing aside, and everything is recorded once
       return allowed < 0 ? Promise.reject(denied()) : stack.eventStore.append(...of);
     },
   };
-  await expect(publishNextEvents(stack.pool, denying)).rejects.toThrow('access denied');
+  await expect(publishEvents(stack.pool, denying)).rejects.toThrow('access denied');
   expect(await listUnrecorded(stack.pool, 10)).toEqual([]);
   for (const rule of rules) expect(await stack.events(rule)).toHaveLength(1);
 });
@@ -128,7 +128,7 @@ test('an error that code throws sets no entry aside', async () => {
     ...stack.eventStore,
     append: () => Promise.reject(new TypeError('cannot read the answer')),
   };
-  await expect(publishNextEvents(stack.pool, broken)).rejects.toThrow('cannot read the answer');
+  await expect(publishEvents(stack.pool, broken)).rejects.toThrow('cannot read the answer');
   expect(await listUnrecorded(stack.pool, 10)).toEqual([]);
   for (const one of [rule, other]) expect(await stack.events(one)).toHaveLength(1);
 });
@@ -141,7 +141,7 @@ test('an entry from which no event can be made is set aside alone with the reaso
     bad.deliveryId,
     'no JSON',
   ]);
-  const published = await publishNextEvents(stack.pool, stack.eventStore);
+  const published = await publishEvents(stack.pool, stack.eventStore);
   expect(published).toMatchObject({ entries: 3, refused: [{ entry: { delivery_id: bad.deliveryId } }] });
   for (const one of [rule, other]) expect(await stack.events(one)).toHaveLength(1);
   await stack.pool.query('delete from delivery.unrecorded');
@@ -161,7 +161,7 @@ test('payloads of many entries are read in parts, so that they fit into memory',
   await stack.enqueue(...deliveries);
   const calls: number[] = [];
   for (let isMore = true; isMore; ) {
-    const published = await publishNextEvents(stack.pool, stack.eventStore);
+    const published = await publishEvents(stack.pool, stack.eventStore);
     calls.push(published.entries);
     ({ isMore } = published);
   }

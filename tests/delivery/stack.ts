@@ -143,7 +143,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
         [deliveryId],
       ),
     events: async ({ workspaceId, alertId }) => {
-      while ((await publishEvents(pool, eventStore)) > 0);
+      while ((await publishEvents(pool, eventStore)).entries > 0);
       const events: AlertDeliveryEvent[] = [];
       const stream = alertDeliveryStream(workspaceId, alertId);
       for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream))

@@ -1,14 +1,19 @@
 import type { Event } from '#contracts/events/event.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
-import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
+import {
+  closeStorefrontScan,
+  recordProductAbsences,
+  recordProductSightings,
+  storefrontScanOf,
+} from '#domain/corpus/storefront/decider.ts';
 import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 import type { GivenEvent } from './projections.ts';
 
@@ -91,6 +96,22 @@ export const shopScan = (
   collector: 'test',
   ...fields,
 });
+
+/** Decides a whole scan at once, on a state with all products; ingest decides it page by page. */
+export const recordStorefrontScan =
+  (end: StorefrontScanEnd, products: readonly ObservedProduct[]) =>
+  (state: StorefrontState): StorefrontEvent[] => {
+    if (state.scans.has(end.scan_id)) return [];
+    const scan = storefrontScanOf(end, products.length);
+    // A scan may show a product twice; the first one counts.
+    const shown = new Map(products.toReversed().map((product) => [product.id, product]));
+    const absent = [...state.products.keys()].filter((id) => !shown.has(id));
+    const events = [
+      ...recordProductSightings(scan, [...shown.values()].toReversed())(state),
+      ...recordProductAbsences(scan, absent)(state),
+    ];
+    return [...events, ...closeStorefrontScan(scan, shown.size)(events.reduce(storefront.evolve, state))];
+  };
 
 export const shopEvents = (
   ...scans: readonly { readonly scan: StorefrontScanEnd; readonly products: readonly ObservedProduct[] }[]

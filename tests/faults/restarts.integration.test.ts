@@ -13,7 +13,7 @@ import { createWorkspaceCommands } from '#application/commands/workspace-command
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { projections } from '#projections/index.ts';
-import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
+import { addPerson, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { KILLABLE, type KillableServers, startKillableServers } from '../stack/killable-servers.ts';
@@ -75,7 +75,12 @@ const openWriter = async (): Promise<Writer> => {
     actor: { kind: 'service', id: 'tests' },
   } as const;
   const { workspace_id } = await createWorkspaceNamed(operator, 'Restarts', 'enterprise');
-  const { member_id } = await addMemberNamed(operator, workspace_id, 'Ada', 'owner');
+  const { member_id } = await addPerson(
+    { ...operator, memberVault: null },
+    workspace_id,
+    { name: 'Ada', email: null },
+    'owner',
+  );
   const { api_key } = await issueKey(operator, workspace_id, member_id, 'tests', 'all');
   const headers = { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' };
   const notes = `${service.apiUrl}/v1/workspaces/${workspace_id}/notes`;

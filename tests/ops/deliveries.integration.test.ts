@@ -208,7 +208,7 @@ describe('ops deliveries', () => {
   test('resumes an interrupted search for missing deliveries', async () => {
     const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
     const ids = (await Promise.all(rules.map((rule) => queue(rule, 3)))).flat();
-    while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
+    while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
     for (const table of ['delivery', 'due', 'journal']) {
       await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
     }
@@ -234,7 +234,7 @@ describe('ops deliveries', () => {
     const ofRuleOff = await queue(off, 1);
     const { payload } = await showDelivery(stack.pool, lost);
     await inTransaction(stack.pool, (client) => cancelDeliveries(client, [cancelled], 'Enough.', new Date()));
-    while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
+    while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
     await stack.change(off, { enabled: false });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
     for (const table of ['delivery', 'due', 'journal']) {

@@ -300,7 +300,7 @@ export type Published = {
  * One append per rule's stream, then the cursor moves. A refused entry is set aside and delays no other. The
  * transaction of the cursor proves the leader's lease; two processes at once are harmless.
  */
-export const publishNextEvents = async (pool: Database, eventStore: EventStore): Promise<Published> => {
+export const publishEvents = async (pool: Database, eventStore: EventStore): Promise<Published> => {
   const last = await lastCommittedEntry(pool);
   if (last === null) return { entries: 0, refused: [], isMore: false };
   const { rows: entries } = await pool.query<Entry & { is_more: boolean }>({
@@ -315,9 +315,6 @@ export const publishNextEvents = async (pool: Database, eventStore: EventStore):
   const isMore = entries.length >= ENTRIES_PER_BATCH || entries[0]?.is_more === true;
   return { entries: entries.length, refused, isMore };
 };
-
-export const publishEvents = async (pool: Database, eventStore: EventStore): Promise<number> =>
-  (await publishNextEvents(pool, eventStore)).entries;
 
 export type Unrecorded = {
   readonly seq: string;

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type sharp from 'sharp';
 import type { Sharp, SharpOptions } from 'sharp';
 import phashModule from 'sharp-phash';
-import { SAME_PICTURE_MAX_BITS } from '#contracts/values/media/creatives.ts';
 import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
 
 /** 50 megapixels need up to 400 MB as 16-bit RGBA. */
@@ -100,10 +99,4 @@ export const perceptualHashOf = async (file: Buffer): Promise<PerceptualHash | I
   } catch (error) {
     return faultOfError(error);
   }
-};
-
-/** True for hashes of the same picture. */
-export const isSamePicture = (one: string, other: string): boolean => {
-  const different = BigInt.asUintN(HASH_BITS, BigInt(`0x${one}`) ^ BigInt(`0x${other}`)).toString(2);
-  return different.replaceAll('0', '').length <= SAME_PICTURE_MAX_BITS;
 };

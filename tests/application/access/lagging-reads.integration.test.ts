@@ -15,7 +15,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { openReadDatabase, type OpenReadDatabase } from '#platform/postgres/read-database.ts';
 import {
   type OperatorDependencies,
-  addMemberNamed,
+  addPerson,
   createWorkspaceNamed,
   issueKey,
   revokeKey,
@@ -81,8 +81,13 @@ type Owner = {
 const createOwner = async (): Promise<Owner> => {
   const operator = operatorOn(eventStore);
   const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, randomUUID(), 'pro');
-  const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
-  await addMemberNamed(operator, workspaceId, 'Grace', 'owner');
+  const { member_id: memberId } = await addPerson(
+    { ...operator, memberVault: null },
+    workspaceId,
+    { name: 'Ada', email: null },
+    'owner',
+  );
+  await addPerson({ ...operator, memberVault: null }, workspaceId, { name: 'Grace', email: null }, 'owner');
   const { key_id: keyId, api_key: text } = await issueKey(operator, workspaceId, memberId, 'tests', 'all');
   return { workspaceId, memberId, keyId, text };
 };

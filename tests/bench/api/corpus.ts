@@ -6,7 +6,7 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
-import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
+import { addPerson, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
 import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
@@ -41,7 +41,12 @@ export const openWorkspaces = (
   const operator = { eventStore, workspaceCommands, actor: METADATA.actor };
   return async (keys = 1): Promise<{ readonly workspaceId: string; readonly keys: readonly string[] }> => {
     const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, 'bench', 'pro');
-    const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
+    const { member_id: memberId } = await addPerson(
+      { ...operator, memberVault: null },
+      workspaceId,
+      { name: 'Ada', email: null },
+      'owner',
+    );
     const issued: string[] = [];
     for (let number = 0; number < keys; number += 1)
       issued.push((await issueKey(operator, workspaceId, memberId, `Key ${number}`, 'all')).api_key);

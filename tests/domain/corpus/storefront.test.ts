@@ -8,7 +8,7 @@ import {
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
+import { recordStorefrontScan } from '#tests/dsl/site-events.ts';
 import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 
 const DOMAIN = 'shop.example';

@@ -10,7 +10,7 @@ import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations
 import { boundedGroups } from '#domain/event-size-limit.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { productChange, productOf } from './compare-product.ts';
-import { EMPTY_TALLY, storefront, type StorefrontState } from './state.ts';
+import { EMPTY_TALLY, type StorefrontState } from './state.ts';
 
 /**
  * As for library scans: absent is not delisted, the first complete scan is a baseline, blanks overwrite nothing, an
@@ -162,20 +162,4 @@ export const closeStorefrontScan =
         },
       },
     ];
-  };
-
-/** For a state with all products. Safe to repeat after an interruption at any event. */
-export const recordStorefrontScan =
-  (end: StorefrontScanEnd, products: readonly ObservedProduct[]) =>
-  (state: StorefrontState): StorefrontEvent[] => {
-    if (state.scans.has(end.scan_id)) return [];
-    const scan = storefrontScanOf(end, products.length);
-    // A scan may show a product twice; the first one counts.
-    const shown = new Map(products.toReversed().map((product) => [product.id, product]));
-    const absent = [...state.products.keys()].filter((id) => !shown.has(id));
-    const events = [
-      ...recordProductSightings(scan, [...shown.values()].toReversed())(state),
-      ...recordProductAbsences(scan, absent)(state),
-    ];
-    return [...events, ...closeStorefrontScan(scan, shown.size)(events.reduce(storefront.evolve, state))];
   };
