@@ -10,8 +10,19 @@ import { readMappedJson } from '../readers/mapped/mapped-json.ts';
 import type { Reader } from '../readers/record.ts';
 import type { SideNeeds, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
-import { NO_BRAND, NO_TIME, type ScanDefaults, type ScanTimes } from '../readers/scan-key.ts';
-import { timeInFileName } from './file-name-time.ts';
+import { NO_BRAND, NO_TIME, type ScanDefaults, type ScanTimes, timestampOf } from '../readers/scan-key.ts';
+
+const NAMED_TIME =
+  /(?<!\d)(?<year>20\d{2})-?(?<month>\d{2})-?(?<day>\d{2})[T_ -]?(?<hour>\d{2})[-:.]?(?<minute>\d{2})(?:[-:.]?(?<second>\d{2}))?(?<zone>Z|[+-]\d{2}:?\d{2})?(?!\d)/;
+
+/** UTC. `null` without date and time, or when neither the name nor `utcOffset` gives a zone. */
+export const timeInFileName = (path: string, utcOffset: string | null): string | null => {
+  const groups = NAMED_TIME.exec(basename(path))?.groups;
+  if (groups === undefined) return null;
+  const { year, month, day, hour, minute, second = '00', zone = '' } = groups;
+  const colons = zone.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2');
+  return timestampOf(`${year}-${month}-${day}T${hour}:${minute}:${second}${colons}`, utcOffset);
+};
 
 export type ReadOptions = {
   readonly format?: FormatName | undefined;

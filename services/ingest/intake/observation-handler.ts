@@ -1,12 +1,20 @@
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { CommandMetadata } from '#contracts/events/event.ts';
+import type { CommandMetadata, Event } from '#contracts/events/event.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type ArchiveMode, createArchiveTables } from '#application/media-archive/archive-tables.ts';
 import { wantMedia } from '#application/media-archive/want-media.ts';
-import { executeFromCached, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
-import { openEventStore } from '#platform/event-store/event-store.ts';
+import {
+  appendingAfter,
+  type Command,
+  type CommandResult,
+  createCommandHandler,
+  eventMetadata,
+  executeFromCached,
+  serviceActor,
+} from '#application/commands/command-handler.ts';
+import { openEventStore, type EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { FENCED_CONNECTION, type Lease, proveLease } from '#platform/postgres/lease/leases.ts';
 import { openPreparingPool, withProof } from '#platform/postgres/pool.ts';
@@ -23,7 +31,6 @@ import { foldAppended, foldPending } from './pending-folds.ts';
 import { proveOfLate } from './prove-of-late.ts';
 import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from '#application/observations/validate-observation.ts';
-import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome, Leading, Retention } from '../intake-types.ts';
 import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
@@ -34,6 +41,19 @@ import { deleteOldCataloguePages, deleteOldScans } from './retention.ts';
 import { stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
+
+/** The state type is erased: only the decider creates and reads it. */
+type StreamCommand = Omit<Command<unknown, Event>, 'mayRepeat' | 'isShared' | 'conflicts'>;
+
+/**
+ * Decides on cached states, so that a decision reads nothing while no other process appends. Otherwise each of 4,000
+ * links of a page would read all links before it.
+ */
+export const createStreamCommands = (eventStore: Pick<EventStore, 'load' | 'append'>) => {
+  const handler = createCommandHandler({ ...eventStore, waitFor: (work) => work });
+  return (command: StreamCommand): Promise<CommandResult<unknown, Event>> =>
+    handler.execute({ ...command, isShared: true, mayRepeat: false });
+};
 
 const POOL_CLIENTS = 8;
 const BRANDS_CACHED_MAX = 100_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { observedAtOf } from '#contracts/observations/index.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
-import { timeInFileName } from '#services/ingest/files/file-name-time.ts';
+import { timeInFileName } from '#services/ingest/files/file-plan.ts';
 import type { FormatName } from '#services/ingest/readers/formats.ts';
 import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 import { adId, ExportFolder, reading } from '../fixtures/export-files.ts';

@@ -4,7 +4,7 @@ import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import { recordPageLink, socialPage } from '#domain/corpus/social-page.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
-import { createStreamCommands } from '#services/ingest/intake/stream-commands.ts';
+import { createStreamCommands } from '#services/ingest/intake/observation-handler.ts';
 
 const countingStore = () => {
   const stored: Event[] = [];
