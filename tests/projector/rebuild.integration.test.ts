@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createLog } from '#platform/logger.ts';
+import { createLog, silentLog } from '#platform/logger.ts';
+import { openLeases } from '#platform/postgres/lease/leases.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { cancelRebuild, readBuild, readDiff, requestRebuild } from '#services/ops/projections.ts';
 import { retryParked } from '#services/ops/waiting-events.ts';
+import { type Control, readControl } from '#services/projector/control/operator-requests.ts';
+import { createRebuildManager } from '#services/projector/rebuild/rebuild-manager.ts';
+import { createSharedReader } from '#services/projector/rebuild/shared-read.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
 let stack: CountingStack;
@@ -41,6 +45,41 @@ test('rebuilds while the live tables are served and projected, and repairs a cha
   expect(await stack.schemas(name)).toEqual([name, `${name}_old`]);
   expect(await stack.verified(name)).toMatchObject({ state: 'passed' });
   expect(await stack.schemas(name), 'the swap is proven').toEqual([name]);
+});
+
+test('does not begin again when its swap ends after the requests were read', async () => {
+  await stack.count(name, 1);
+  const counter = stack.counter(name);
+  {
+    await using projector = stack.running([counter]);
+    await projector.passed();
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    expect(await stack.built(name)).toMatchObject({ state: 'done' });
+  }
+  const { database, eventStore, databaseUrl } = stack;
+  const stopping = new AbortController();
+  await using leases = await openLeases(databaseUrl);
+  const manager = createRebuildManager(
+    {
+      database,
+      requests: database,
+      building: { database, close: () => Promise.resolve() },
+      leases,
+      projections: [counter],
+      log: silentLog(),
+      signal: stopping.signal,
+    },
+    createSharedReader(eventStore),
+    () => undefined,
+  );
+  const row = (await readControl(database)).get(name) as Control;
+  const read: Control = { ...row, build: { version: 1, state: 'ready', isCancelled: false } };
+  await manager.reconcile(new Map([[name, read]]), new Set([name]));
+  await expect.poll(() => manager.ready(), { ...WAIT, timeout: 3_000 }).toEqual([]);
+  expect(await readBuild(database, name)).toMatchObject({ state: 'done' });
+  expect(await stack.schemas(name)).toEqual([name, `${name}_old`]);
+  stopping.abort();
+  await manager[Symbol.asyncDispose]();
 });
 
 test('leaves the live tables unchanged when a rebuild is cancelled', async () => {

@@ -10,7 +10,7 @@ import type { BehindRow } from '../apply/running.ts';
 import { buildLease } from '../control/lease-names.ts';
 import { rebuildProjection, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
-import type { Control } from '../control/operator-requests.ts';
+import { type Control, readControl } from '../control/operator-requests.ts';
 import { nextSchemaOf } from '../read-model-schema.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import type { SharedReader } from './shared-read.ts';
@@ -45,7 +45,10 @@ const dropRebuild = (database: Database, log: Log, name: string): Promise<boolea
   });
 
 export const createRebuildManager = (
-  dependencies: ProjectorDependencies,
+  dependencies: Pick<
+    ProjectorDependencies,
+    'database' | 'requests' | 'building' | 'leases' | 'projections' | 'log' | 'signal'
+  >,
   reader: SharedReader,
   wake: () => void,
 ): RebuildManager => {
@@ -195,7 +198,13 @@ export const createRebuildManager = (
         if (!shouldRebuild(projection, row, owned.has(name))) continue;
         const held = await acquire(name);
         if (held === null) continue;
-        if (owned.has(name) && row.version !== version)
+        // Its swap may have ended after `control` was read; none ends while the lease is held.
+        const now = (await readControl(dependencies.requests)).get(name);
+        if (!now || !shouldRebuild(projection, now, owned.has(name))) {
+          await release(name, held.lease);
+          continue;
+        }
+        if (owned.has(name) && now.version !== version)
           await recordState(dependencies.database, name, 'building');
         start(projection, held);
       }
