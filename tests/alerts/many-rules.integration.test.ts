@@ -4,7 +4,7 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { requireAlive, startAlertsProcess } from './alerts-process.ts';
-import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Rule, scanEvents, STORED_RULE } from './stack.ts';
 
 /** Rules that the process may have in memory, and rules of one brand: more than two ranges of them. */
 const RULES_MAX = 4;
@@ -15,21 +15,6 @@ const SCANNED_AT = '2026-05-02T08:00:00.000Z';
 const VERY_MANY = Number(inheritedEnvironment()['MANY_RULES'] ?? 60_000);
 const HEAP_MIB = Number(inheritedEnvironment()['MANY_RULES_HEAP'] ?? 96);
 const LIMIT_MS = 120_000 + VERY_MANY;
-const STORED_RULE = {
-  workspace_id: 'ws_tests',
-  name: 'Launches of the day',
-  trigger: 'new_ads',
-  cadence: 'daily',
-  email: true,
-  webhook_url: 'https://hooks.shop.example/in',
-  chat: null,
-  enabled: true,
-  member_id: 'mem_tests',
-  created_at: '2026-05-01T00:00:00.000Z',
-  updated_at: '2026-05-01T00:00:00.000Z',
-  status: 'present',
-  suspended: { webhook: null, chat: null },
-};
 
 let stack: AlertsStack;
 beforeEach(async () => {

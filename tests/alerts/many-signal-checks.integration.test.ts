@@ -6,7 +6,7 @@ import { until } from '#tests/stack/wait-until.ts';
 import { judge } from '#tests/trials/judge.ts';
 import { peakMemory, requireAlive, sentSoFar, startAlertsProcess } from './alerts-process.ts';
 import { appendStory, projectAll, storyWithSignals } from './project-signals.ts';
-import { type AlertsStack, openAlertsStack, scanEvents } from './stack.ts';
+import { type AlertsStack, openAlertsStack, scanEvents, STORED_RULE } from './stack.ts';
 
 const environment = inheritedEnvironment();
 const CHECKS = Number(environment['MANY_SIGNAL_CHECKS'] ?? 20);
@@ -26,20 +26,11 @@ const LIMIT_MS = 120_000 + CHECKS * 200;
 const SIGNAL_DAY = '2026-01-08';
 
 const rule = {
-  workspace_id: 'ws_tests',
+  ...STORED_RULE,
   name: 'Activity',
   trigger: 'activity',
   brand_ids: [],
   cadence: 'instant',
-  email: true,
-  webhook_url: 'https://hooks.shop.example/in',
-  chat: null,
-  enabled: true,
-  member_id: 'mem_tests',
-  created_at: '2026-05-01T00:00:00.000Z',
-  updated_at: '2026-05-01T00:00:00.000Z',
-  status: 'present',
-  suspended: { webhook: null, chat: null },
 };
 const ALERT_ID = `md5('many checks ' || n)::uuid`;
 

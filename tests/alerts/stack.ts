@@ -1,3 +1,4 @@
+import { BLANK_CONTENT, scanRecorded } from '#tests/dsl/ad-events.ts';
 import { randomUUID } from 'node:crypto';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
@@ -193,19 +194,22 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
   };
 };
 
-const EMPTY = {
-  body: null,
-  link_description: null,
-  caption: null,
-  cta_type: null,
-  cta_text: null,
-  format: null,
-  platforms: null,
-  languages: null,
-  media: [],
-  cards: [],
-  versions: [],
-} as const;
+/** Rule as `alerting.rule` stores it, without its id. */
+export const STORED_RULE = {
+  workspace_id: 'ws_tests',
+  name: 'Launches of the day',
+  trigger: 'new_ads',
+  cadence: 'daily',
+  email: true,
+  webhook_url: 'https://hooks.shop.example/in',
+  chat: null,
+  enabled: true,
+  member_id: 'mem_tests',
+  created_at: '2026-05-01T00:00:00.000Z',
+  updated_at: '2026-05-01T00:00:00.000Z',
+  status: 'present',
+  suspended: { webhook: null, chat: null },
+};
 
 let nextAd = 1_000_000_000;
 
@@ -236,27 +240,10 @@ export const scanEvents = (
         novelty: 'news',
         missing_since: null,
         collector: 'tests',
-        content: { ...EMPTY, title: `Ad ${n}`, link_url: 'https://shop.example/' },
+        content: { ...BLANK_CONTENT, title: `Ad ${n}`, link_url: 'https://shop.example/' },
       },
     };
   });
-  const counts = { missing: 0, baseline: 0, late: 0, stopped: 0, returned: 0, revised: 0 };
-  const totals = { seen: launches, active: launches, total: launches, news: launches, ...counts };
-  return [
-    ...ads,
-    {
-      type: 'ScanRecorded',
-      data: {
-        ...sighting,
-        scanned_for: brandId,
-        collector: 'tests',
-        complete: true,
-        countries: ['US'],
-        pages: [],
-        reliable: true,
-        late_arrival: false,
-        totals: { ...totals, destination_changed: 0, reworded: 0 },
-      },
-    },
-  ];
+  const totals = { seen: launches, active: launches, total: launches, news: launches };
+  return [...ads, scanRecorded(brandId, observed_at, { totals })];
 };

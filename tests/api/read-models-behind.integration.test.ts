@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
-import { derivedId } from '#domain/ids.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { PAGE_ID } from '#operations/pages.ts';
@@ -19,6 +18,7 @@ import { creativeOf, keyOf, recordCreative } from '#tests/operations/fixtures/cr
 import { seedEvents } from '#tests/operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { nameOperator } from '#tests/projections/fixtures/network-events.ts';
+import { scanRecorded } from '#tests/dsl/ad-events.ts';
 import { until } from '#tests/stack/wait-until.ts';
 
 /** All read models are paused while the log goes on. */
@@ -74,35 +74,10 @@ const append = async (stream: string, events: readonly Event[]): Promise<void> =
 };
 
 const observe = async (observed_at: string): Promise<void> => {
-  const recorded: ScanRecorded = {
-    type: 'ScanRecorded',
-    data: {
-      brand_id: alpha.id,
-      scan_id: derivedId('scan', `${alpha.id} ${observed_at}`),
-      observed_at,
-      scanned_for: alpha.id,
-      collector: 'tests',
-      complete: true,
-      countries: ['US'],
-      pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
-      reliable: true,
-      late_arrival: false,
-      totals: {
-        seen: 3,
-        active: 3,
-        missing: 0,
-        total: 4,
-        baseline: 0,
-        news: 0,
-        late: 0,
-        stopped: 0,
-        returned: 0,
-        revised: 0,
-        destination_changed: 0,
-        reworded: 0,
-      },
-    },
-  };
+  const recorded = scanRecorded(alpha.id, observed_at, {
+    pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
+    totals: { seen: 3, active: 3, total: 4 },
+  });
   await append(adLibraryStream(alpha.id), [recorded]);
   const site = siteEvents(siteScan('alpha.com', observed_at, { tools: [siteTool('one')] }));
   const estimate = trafficEvent('alpha.com', observed_at.slice(0, 10), { monthly_visits: 7 });

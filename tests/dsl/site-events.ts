@@ -1,3 +1,4 @@
+import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import type { Event } from '#contracts/events/event.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
@@ -94,6 +95,23 @@ export const shopScan = (
   complete: true,
   currency: 'USD',
   collector: 'test',
+  ...fields,
+});
+
+/** Without figures, unless they are given. */
+export const trafficEstimate = (fields: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
+  type: 'traffic.estimate',
+  domain: 'shop.example',
+  observed_at: '2026-06-02T00:00:00.000Z',
+  period: '2026-05',
+  provider: 'estimates',
+  monthly_visits: null,
+  global_rank: null,
+  category_rank: null,
+  provider_category: null,
+  countries: null,
+  demographics: null,
+  similar_sites: null,
   ...fields,
 });
 

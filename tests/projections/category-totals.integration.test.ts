@@ -1,14 +1,16 @@
+import { trafficEstimate } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
-import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { categories } from '#projections/categories/project.ts';
 import { findCategory } from '#projections/categories/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
+import { scanRecorded } from '#tests/dsl/ad-events.ts';
 import { seedOf } from '#tests/property-seed.ts';
 
 const PATHS = [
@@ -93,20 +95,14 @@ class Brand {
       }
       case 'estimate': {
         this.months.set(what.month, what.visits);
-        const events = recordTrafficEstimate({
-          type: 'traffic.estimate',
-          domain: this.domain,
-          observed_at: at(index),
-          period: `2026-0${what.month}`,
-          provider: 'estimates',
-          monthly_visits: what.visits,
-          global_rank: null,
-          category_rank: null,
-          provider_category: null,
-          countries: null,
-          demographics: null,
-          similar_sites: null,
-        })(this.#traffic);
+        const events = recordTrafficEstimate(
+          trafficEstimate({
+            domain: this.domain,
+            observed_at: at(index),
+            period: `2026-0${what.month}`,
+            monthly_visits: what.visits,
+          }),
+        )(this.#traffic);
         this.#traffic = events.reduce(traffic.evolve, this.#traffic);
         return events.map((event) => ({ stream: trafficStream(this.domain), event }));
       }
@@ -114,35 +110,8 @@ class Brand {
   }
 
   #scanned(index: number): AdLibraryEvent {
-    return {
-      type: 'ScanRecorded',
-      data: {
-        brand_id: this.id,
-        scan_id: derivedId('scan', `${this.id} ${index}`),
-        observed_at: at(index),
-        scanned_for: this.id,
-        collector: 'tests',
-        complete: true,
-        countries: ['US'],
-        pages: [],
-        reliable: true,
-        late_arrival: false,
-        totals: {
-          seen: this.active,
-          active: this.active,
-          missing: 0,
-          total: this.total,
-          baseline: 0,
-          news: 0,
-          late: 0,
-          stopped: 0,
-          returned: 0,
-          revised: 0,
-          destination_changed: 0,
-          reworded: 0,
-        },
-      },
-    };
+    const { active, total } = this;
+    return scanRecorded(this.id, at(index), { totals: { seen: active, active, total } });
   }
 }
 

@@ -1,3 +1,4 @@
+import { trafficEstimate } from '#tests/dsl/site-events.ts';
 import { describe, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { Observation } from '#contracts/observations/index.ts';
@@ -50,19 +51,7 @@ const link = {
   confidence: 0.9,
   linked: true,
 };
-const estimate = {
-  type: 'traffic.estimate',
-  domain: 'shop.example',
-  period: '2026-05',
-  provider: 'estimates',
-  monthly_visits: null,
-  global_rank: null,
-  category_rank: null,
-  provider_category: null,
-  countries: null,
-  demographics: null,
-  similar_sites: null,
-};
+const estimate = trafficEstimate();
 const definition = {
   type: 'category.define',
   level: null,

@@ -1,3 +1,4 @@
+import { trafficEstimate } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -50,21 +51,9 @@ const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] =
 const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>[]): GivenEvent[] => {
   let state = trafficDecider.initial;
   return estimates.flatMap((said, index) => {
-    const events = recordTrafficEstimate({
-      type: 'traffic.estimate',
-      domain: `${name}.example`,
-      observed_at: at(index + 10),
-      period: '2026-05',
-      provider: 'estimates',
-      monthly_visits: null,
-      global_rank: null,
-      category_rank: null,
-      provider_category: null,
-      countries: null,
-      demographics: null,
-      similar_sites: null,
-      ...said,
-    })(state);
+    const events = recordTrafficEstimate(
+      trafficEstimate({ domain: `${name}.example`, observed_at: at(index + 10), ...said }),
+    )(state);
     state = events.reduce(trafficDecider.evolve, state);
     return events.map((event) => ({ stream: trafficStream(`${name}.example`), event }));
   });

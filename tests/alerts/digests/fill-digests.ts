@@ -1,28 +1,13 @@
 import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
-import type { AlertsStack } from '../stack.ts';
+import { type AlertsStack, STORED_RULE } from '../stack.ts';
 
 /** Digests whose items one statement inserts: the server cancels a longer one. */
 const FILLED_AT_ONCE = 2_000;
 
 const ALERT_ID = `md5('many digests ' || n)::uuid`;
 
-const rule = {
-  workspace_id: 'ws_tests',
-  name: 'Launches of the day',
-  trigger: 'new_ads',
-  brand_ids: [],
-  cadence: 'daily',
-  email: true,
-  webhook_url: 'https://hooks.shop.example/in',
-  chat: null,
-  enabled: true,
-  member_id: 'mem_tests',
-  created_at: '2026-05-01T00:00:00.000Z',
-  updated_at: '2026-05-01T00:00:00.000Z',
-  status: 'present',
-  suspended: { webhook: null, chat: null },
-};
+const rule = { ...STORED_RULE, brand_ids: [] };
 const item: AlertItem = {
   id: '6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
   type: 'ad_started',

@@ -1,3 +1,4 @@
+import { trafficEstimate } from '#tests/dsl/site-events.ts';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, inject, test } from 'vitest';
@@ -32,20 +33,8 @@ const SHARES = [0.5, 0.95, 0.99];
 
 type Delay = { readonly kind: Observation['type']; readonly ms: number };
 
-const estimateOf = (domain: string, observed_at: string, monthly_visits: number): TrafficEstimate => ({
-  type: 'traffic.estimate',
-  domain,
-  observed_at,
-  period: '2026-05',
-  provider: 'attack',
-  monthly_visits,
-  global_rank: null,
-  category_rank: null,
-  provider_category: null,
-  countries: null,
-  demographics: null,
-  similar_sites: null,
-});
+const estimateOf = (domain: string, observed_at: string, monthly_visits: number): TrafficEstimate =>
+  trafficEstimate({ domain, observed_at, provider: 'attack', monthly_visits });
 
 /** Returns an estimate, a link, a profile of a new brand, or a scan of one ad, in turn. */
 const smallOf = (round: number, place: number): readonly Observation[] => {

@@ -9,6 +9,7 @@ import { adLibraryStream, excerptOfBody } from '#contracts/events/corpus/ad-libr
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { NO_TOTALS } from '#tests/dsl/ad-events.ts';
 import { METADATA } from '../runner/bench.ts';
 
 /** Start/stop brands write one table differently with neighbouring events. */
@@ -105,20 +106,7 @@ const scanEnd = (scan: Scan): ScanRecorded => {
       reliable: true,
       late_arrival: false,
       chronological: true,
-      totals: {
-        seen: EVENTS_OF_SCAN,
-        active: EVENTS_OF_SCAN,
-        missing: 0,
-        total: EVENTS_OF_SCAN,
-        baseline: 0,
-        news: 0,
-        late: 0,
-        stopped: 0,
-        returned: 0,
-        revised: 0,
-        destination_changed: 0,
-        reworded: 0,
-      },
+      totals: { ...NO_TOTALS, seen: EVENTS_OF_SCAN, active: EVENTS_OF_SCAN, total: EVENTS_OF_SCAN },
     },
   };
 };

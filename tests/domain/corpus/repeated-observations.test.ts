@@ -1,3 +1,4 @@
+import { trafficEstimate } from '#tests/dsl/site-events.ts';
 import { expect, test } from 'vitest';
 import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
@@ -164,20 +165,7 @@ const COUNTS: Readonly<Record<string, () => readonly number[]>> = {
     ),
   'traffic.estimate': () =>
     eventsOf(traffic, (observed_at) =>
-      recordTrafficEstimate({
-        type: 'traffic.estimate',
-        domain: 'shop.example',
-        observed_at,
-        period: '2026-05',
-        provider: 'estimates',
-        monthly_visits: 1_000,
-        global_rank: null,
-        category_rank: null,
-        provider_category: null,
-        countries: null,
-        demographics: null,
-        similar_sites: null,
-      } as never),
+      recordTrafficEstimate(trafficEstimate({ observed_at, monthly_visits: 1_000 })),
     ),
   'ad_library.scan of 20 ads': () => {
     const shop = library();

@@ -1,3 +1,4 @@
+import { trafficEstimate as estimate } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TrafficEvent, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
@@ -8,22 +9,6 @@ import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { given } from '#tests/dsl/deciders.ts';
 
 const at = (day: number): string => `2026-06-0${day}T00:00:00.000Z`;
-
-const estimate = (fields: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
-  type: 'traffic.estimate',
-  domain: 'shop.example',
-  observed_at: at(2),
-  period: '2026-05',
-  provider: 'estimates',
-  monthly_visits: null,
-  global_rank: null,
-  category_rank: null,
-  provider_category: null,
-  countries: null,
-  demographics: null,
-  similar_sites: null,
-  ...fields,
-});
 
 const estimated = (
   figures: Partial<TrafficFigures>,

@@ -5,6 +5,7 @@ import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { derivedId } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import { registered, seedBrand } from '../fixtures/corpus.ts';
+import { BLANK_CONTENT, scanRecorded } from '#tests/dsl/ad-events.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
 /** The window ends with the brand's last scan, a while ago: a window that ends now would hold other days. */
@@ -56,52 +57,13 @@ const scanWithNewAd = (observed_at: string, index: number): AdLibraryEvent[] => 
         novelty: 'news',
         missing_since: null,
         collector: 'tests',
-        content: {
-          body: `Copy ${index}`,
-          title: null,
-          link_description: null,
-          caption: null,
-          cta_type: null,
-          cta_text: null,
-          link_url: null,
-          format: 'video',
-          platforms: null,
-          languages: null,
-          media: [],
-          cards: [],
-          versions: [],
-        },
+        content: { ...BLANK_CONTENT, body: `Copy ${index}`, format: 'video' },
       },
     },
-    {
-      type: 'ScanRecorded',
-      data: {
-        brand_id: brandId,
-        scan_id,
-        observed_at,
-        scanned_for: brandId,
-        collector: 'tests',
-        complete: true,
-        countries: ['US'],
-        pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
-        reliable: true,
-        late_arrival: false,
-        totals: {
-          seen: index + 1,
-          active: index + 1,
-          missing: 0,
-          total: index + 1,
-          baseline: 0,
-          news: 1,
-          late: 0,
-          stopped: 0,
-          returned: 0,
-          revised: 0,
-          destination_changed: 0,
-          reworded: 0,
-        },
-      },
-    },
+    scanRecorded(brandId, observed_at, {
+      pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
+      totals: { seen: index + 1, active: index + 1, total: index + 1, news: 1 },
+    }),
   ];
 };
 
