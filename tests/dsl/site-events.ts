@@ -1,3 +1,4 @@
+import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import type { Event } from '#contracts/events/event.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
@@ -95,6 +96,22 @@ export const shopScan = (
   complete: true,
   currency: 'USD',
   collector: 'test',
+  ...fields,
+});
+
+/** Only a name, unless more is given. */
+export const brandProfile = (fields: Partial<BrandProfile> = {}): BrandProfile => ({
+  type: 'brand.profile',
+  domain: 'shop.example',
+  observed_at: '2026-05-02T10:00:00.000Z',
+  name: 'Shop',
+  description: null,
+  url: null,
+  logo_url: null,
+  country: null,
+  category_path: null,
+  is_public: null,
+  indexable: null,
   ...fields,
 });
 

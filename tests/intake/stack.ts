@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { request as httpRequest } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -153,16 +154,4 @@ export const sendPartOf = (
 export const AT = '2026-05-02T10:00:00.000Z';
 
 /** A valid observation whose domain tells it from others. */
-export const profileOf = (domain: string, observed_at = AT) => ({
-  type: 'brand.profile',
-  domain,
-  observed_at,
-  name: 'Shop',
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-});
+export const profileOf = (domain: string, observed_at = AT) => brandProfile({ domain, observed_at });

@@ -1,4 +1,4 @@
-import { trafficEstimate } from '#tests/dsl/site-events.ts';
+import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -73,19 +73,15 @@ class Brand {
     switch (what.kind) {
       case 'profile': {
         [this.path, this.shown] = [what.path, what.shown];
-        const events = recordBrandProfile({
-          type: 'brand.profile',
-          domain: this.domain,
-          observed_at: at(index),
-          name: 'A brand',
-          description: null,
-          url: null,
-          logo_url: null,
-          country: null,
-          category_path: [...what.path],
-          is_public: what.shown,
-          indexable: null,
-        })(this.#profile);
+        const events = recordBrandProfile(
+          brandProfile({
+            domain: this.domain,
+            observed_at: at(index),
+            name: 'A brand',
+            category_path: [...what.path],
+            is_public: what.shown,
+          }),
+        )(this.#profile);
         this.#profile = events.reduce(brand.evolve, this.#profile);
         return events.map((event) => ({ stream: brandStream(this.id), event }));
       }

@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
@@ -23,19 +24,17 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, BRAND, library, PAGE } from '../dsl/scans.ts';
 
 const profileOf = (domain: string): GivenEvent[] =>
-  recordBrandProfile({
-    type: 'brand.profile',
-    domain,
-    observed_at: '2026-05-01T00:00:00.000Z',
-    name: 'Shop',
-    description: 'Socks.',
-    url: null,
-    logo_url: null,
-    country: 'US',
-    category_path: ['Apparel', 'Socks'],
-    is_public: true,
-    indexable: true,
-  })(null).map((event) => ({ stream: brandStream(brandIdOf(domain)), event }));
+  recordBrandProfile(
+    brandProfile({
+      domain,
+      observed_at: '2026-05-01T00:00:00.000Z',
+      description: 'Socks.',
+      country: 'US',
+      category_path: ['Apparel', 'Socks'],
+      is_public: true,
+      indexable: true,
+    }),
+  )(null).map((event) => ({ stream: brandStream(brandIdOf(domain)), event }));
 const profile = profileOf('shop.example');
 
 /** Two weeks of one shop: a baseline, news, a stop by absence, a return, a new destination. */

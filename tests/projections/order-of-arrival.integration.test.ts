@@ -1,4 +1,4 @@
-import { trafficEstimate } from '#tests/dsl/site-events.ts';
+import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
 import { describe, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { Observation } from '#contracts/observations/index.ts';
@@ -19,18 +19,7 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 
 const on = (day: number): string => `2026-06-0${day}T00:00:00.000Z`;
 
-const profile = {
-  type: 'brand.profile',
-  domain: 'shop.example',
-  name: 'Shop',
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-};
+const profile = brandProfile();
 const pageProfile = {
   type: 'social_page.profile',
   page_id: '100000001',

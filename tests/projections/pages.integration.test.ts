@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { describe, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
@@ -195,19 +196,9 @@ describe('pages', () => {
 
   test('updates listings when a brand becomes public, moves or changes category', () => {
     const state = brand.evolve(brand.initial, registered('shop.example', AT, { is_public: false }));
-    const changed = recordBrandProfile({
-      type: 'brand.profile',
-      domain: 'shop.example',
-      observed_at: '2026-05-07T00:00:00.000Z',
-      name: 'Shop',
-      description: null,
-      url: null,
-      logo_url: null,
-      country: null,
-      category_path: ['Food'],
-      is_public: true,
-      indexable: null,
-    })(state).map((event) => ({ stream: brandStream(BRAND), event }));
+    const changed = recordBrandProfile(
+      brandProfile({ observed_at: '2026-05-07T00:00:00.000Z', category_path: ['Food'], is_public: true }),
+    )(state).map((event) => ({ stream: brandStream(BRAND), event }));
     return given([shop({ is_public: false }), ...scans(), ...changed])
       .into(pages)
       .shows(

@@ -1,4 +1,4 @@
-import { trafficEstimate } from '#tests/dsl/site-events.ts';
+import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -29,20 +29,16 @@ type Profile = Partial<BrandProfile> & { readonly path?: string[] };
 const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] => {
   let state = brand.initial;
   return profiles.flatMap(({ path = null, ...said }, index) => {
-    const events = recordBrandProfile({
-      type: 'brand.profile',
-      domain: `${name}.example`,
-      observed_at: at(index + 1),
-      name,
-      description: null,
-      url: null,
-      logo_url: null,
-      country: 'US',
-      is_public: null,
-      indexable: null,
-      ...said,
-      category_path: path,
-    })(state);
+    const events = recordBrandProfile(
+      brandProfile({
+        domain: `${name}.example`,
+        observed_at: at(index + 1),
+        name,
+        country: 'US',
+        ...said,
+        category_path: path,
+      }),
+    )(state);
     state = events.reduce(brand.evolve, state);
     return events.map((event) => ({ stream: brandStream(idOf(name)), event }));
   });

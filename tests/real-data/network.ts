@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -122,19 +123,7 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
       );
       const observed_at = '2026-05-01T00:00:00Z';
       const observations = [
-        {
-          type: 'brand.profile',
-          domain: SECOND_BRAND,
-          observed_at,
-          name: SECOND_BRAND,
-          description: null,
-          url: null,
-          logo_url: null,
-          country: null,
-          category_path: null,
-          is_public: null,
-          indexable: null,
-        },
+        brandProfile({ domain: SECOND_BRAND, observed_at, name: SECOND_BRAND }),
         ...[...official].map(([brand_domain, page_id]) => ({
           type: 'social_page.link',
           brand_domain,

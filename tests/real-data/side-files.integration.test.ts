@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -132,19 +133,9 @@ describe.skipIf(absent)('real side files', () => {
     const [top = '', middle = '', leaf = ''] = pathsIn().find(({ length }) => length === 3) ?? [];
     const ranked = ranksIn().slice(0, 3);
     for (const [, , domain = ''] of ranked) {
-      await intake.submit({
-        type: 'brand.profile',
-        domain,
-        observed_at: FETCHED_AT,
-        name: domain,
-        description: null,
-        url: null,
-        logo_url: null,
-        country: null,
-        category_path: [top, middle, leaf],
-        is_public: null,
-        indexable: null,
-      });
+      await intake.submit(
+        brandProfile({ domain, observed_at: FETCHED_AT, name: domain, category_path: [top, middle, leaf] }),
+      );
     }
     expect(await ingest(some)).toMatchObject({
       events: taken,

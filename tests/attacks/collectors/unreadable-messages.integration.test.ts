@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { OBSERVATION_TYPE_HEADER, ORDERING_KEY_HEADER } from '#contracts/messages/observation-headers.ts';
 import {
@@ -20,19 +21,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const SUBJECT = observationSubject('shop.example');
-const profile = {
-  type: 'brand.profile',
-  domain: 'shop.example',
-  observed_at: '2026-05-02T10:00:00Z',
-  name: 'Shop',
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-};
+const profile = brandProfile({ observed_at: '2026-05-02T10:00:00Z' });
 const DEPTH = 100_000;
 
 const UNREADABLE: Readonly<Record<string, Buffer>> = {

@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { describe, it } from 'vitest';
 import type { BrandEvent, BrandRegistered } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
@@ -10,20 +11,8 @@ import { given } from '#tests/dsl/deciders.ts';
 const BRAND = brandIdOf('soft-socks.example');
 const at = (day: number): string => `2026-05-0${day}T00:00:00.000Z`;
 
-const profile = (fields: Partial<BrandProfile> = {}): BrandProfile => ({
-  type: 'brand.profile',
-  domain: 'soft-socks.example',
-  observed_at: at(1),
-  name: 'Soft Socks',
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-  ...fields,
-});
+const profile = (fields: Partial<BrandProfile> = {}): BrandProfile =>
+  brandProfile({ domain: 'soft-socks.example', observed_at: at(1), name: 'Soft Socks', ...fields });
 
 const registered: BrandRegistered = {
   type: 'BrandRegistered',

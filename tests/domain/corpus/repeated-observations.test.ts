@@ -1,4 +1,4 @@
-import { trafficEstimate } from '#tests/dsl/site-events.ts';
+import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
 import { expect, test } from 'vitest';
 import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
@@ -40,19 +40,14 @@ const PAGE_URL = 'https://www.shop.example/products/boot';
 const COUNTS: Readonly<Record<string, () => readonly number[]>> = {
   'brand.profile': () =>
     eventsOf(brand, (observed_at) =>
-      recordBrandProfile({
-        type: 'brand.profile',
-        domain: 'shop.example',
-        observed_at,
-        name: 'Shop',
-        description: 'Boots.',
-        url: null,
-        logo_url: null,
-        country: 'US',
-        category_path: ['Apparel', 'Shoes'],
-        is_public: null,
-        indexable: null,
-      }),
+      recordBrandProfile(
+        brandProfile({
+          observed_at,
+          description: 'Boots.',
+          country: 'US',
+          category_path: ['Apparel', 'Shoes'],
+        }),
+      ),
     ),
   'category.define': () =>
     eventsOf(category, (observed_at) =>

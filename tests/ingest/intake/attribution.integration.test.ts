@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
@@ -43,19 +44,7 @@ const scan = async (domain: string, day: number, page: string, ads: readonly Obs
 };
 
 const register = (domain: string, day: number) =>
-  intake.submit({
-    type: 'brand.profile',
-    domain,
-    observed_at: at(day),
-    name: domain,
-    description: null,
-    url: null,
-    logo_url: null,
-    country: null,
-    category_path: null,
-    is_public: null,
-    indexable: null,
-  });
+  intake.submit(brandProfile({ domain, observed_at: at(day), name: domain }));
 
 const link = (domain: string, page_id: string, day: number, confidence = 0.9, linked = true) =>
   intake.submit({

@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -43,19 +44,7 @@ const started = async (domain: string): Promise<readonly string[]> =>
   (await eventsOf(domain)).flatMap((event) => (event.type === 'AdStarted' ? [event.data.ad_id] : []));
 
 const profile = (domain: string, name: string) =>
-  intake.submit({
-    type: 'brand.profile',
-    domain,
-    observed_at: '2026-05-01T00:00:00Z',
-    name,
-    description: null,
-    url: null,
-    logo_url: null,
-    country: null,
-    category_path: null,
-    is_public: null,
-    indexable: null,
-  });
+  intake.submit(brandProfile({ domain, observed_at: '2026-05-01T00:00:00Z', name }));
 
 describe('brands', () => {
   it('are registered once, and changed only when a profile differs', async () => {

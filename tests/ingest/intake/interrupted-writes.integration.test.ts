@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -53,19 +54,8 @@ const link = (domain: string, page_id: string, observed_at: string, linked = tru
   linked,
 });
 
-const profile = (domain: string) => ({
-  type: 'brand.profile',
-  domain,
-  observed_at: '2026-05-01T00:00:00Z',
-  name: domain,
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-});
+const profile = (domain: string) =>
+  brandProfile({ domain, observed_at: '2026-05-01T00:00:00Z', name: domain });
 
 const eventsOf = async (domain: string): Promise<readonly AdLibraryEvent[]> => {
   const events: AdLibraryEvent[] = [];

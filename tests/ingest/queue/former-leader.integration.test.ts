@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
@@ -13,19 +14,8 @@ import { type FaultProxy, proxied } from '../../faults/fault-proxy.ts';
 
 const POLL = { timeout: 60_000 } as const;
 
-const profile = (domain: string, observed_at = '2026-05-02T10:00:00Z', name = domain) => ({
-  type: 'brand.profile',
-  domain,
-  observed_at,
-  name,
-  description: null,
-  url: null,
-  logo_url: null,
-  country: null,
-  category_path: null,
-  is_public: null,
-  indexable: null,
-});
+const profile = (domain: string, observed_at = '2026-05-02T10:00:00Z', name = domain) =>
+  brandProfile({ domain, observed_at, name });
 
 type LeadingStack = IntakeStack & {
   readonly database: Database;

@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   AD_LIBRARY,
@@ -118,19 +119,8 @@ describe('a stream with an event of a newer release', () => {
     const servers = { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl };
     const known = async (domain: string): Promise<boolean> =>
       ((await database.query('select from ingest.brand where domain = $1', [domain])).rowCount ?? 0) > 0;
-    const profile = (domain: string) => ({
-      type: 'brand.profile',
-      domain,
-      observed_at: '2026-05-02T10:00:00Z',
-      name: domain,
-      description: null,
-      url: null,
-      logo_url: null,
-      country: null,
-      category_path: null,
-      is_public: null,
-      indexable: null,
-    });
+    const profile = (domain: string) =>
+      brandProfile({ domain, observed_at: '2026-05-02T10:00:00Z', name: domain });
     const submit = async (domain: string): Promise<void> => {
       await using intake = await openIntake(servers);
       await intake.submit(profile(domain));

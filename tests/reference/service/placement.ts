@@ -1,3 +1,4 @@
+import { brandProfile } from '#tests/dsl/site-events.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { ad } from '#tests/dsl/scans.ts';
@@ -89,19 +90,12 @@ export const place = (world: World, number: number): Placement => {
         ];
       case 'profile':
         return [
-          {
-            type: 'brand.profile',
+          brandProfile({
             domain: domainIn(observation.brand),
             observed_at: observation.at,
             name: observation.brand,
-            description: null,
-            url: null,
-            logo_url: null,
-            country: null,
             category_path: categoryIn(observation.category),
-            is_public: null,
-            indexable: null,
-          },
+          }),
         ];
     }
   };
