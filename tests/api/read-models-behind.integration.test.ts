@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -25,13 +26,7 @@ import { until } from '#tests/stack/wait-until.ts';
 
 const WAIT_MS = 30_000;
 const READS = ENDPOINTS.filter(({ method }) => method === 'GET');
-const METADATA = {
-  $correlationId: 'behind',
-  $causationId: 'behind',
-  request_id: 'behind',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('behind');
 
 let stack: ApiStack;
 let key: Key;

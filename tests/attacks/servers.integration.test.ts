@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +16,7 @@ import { attack } from './attack.ts';
 
 /** Other users of this machine attack the servers of `npm start`. */
 
-const METADATA = {
-  $correlationId: 'c',
-  $causationId: 'c',
-  request_id: 'c',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('c');
 const COMMAND = '00000000-0000-4000-8000-000000000001';
 
 const CONNECT_LIMIT_MS = 2_000;

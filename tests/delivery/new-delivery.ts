@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { randomUUID } from 'node:crypto';
 import type { EventMetadata } from '#contracts/events/event.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
@@ -8,13 +9,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export type Rule = { readonly workspaceId: string; readonly alertId: string };
 
-export const METADATA: EventMetadata = {
-  $correlationId: 'tests',
-  $causationId: 'tests',
-  request_id: 'tests',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-};
+export const METADATA: EventMetadata = metadataOf('tests');
 
 export const newDelivery = (
   { workspaceId, alertId }: Rule,

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { expect } from 'vitest';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -34,13 +35,7 @@ export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
       position: BigInt(index + 1) * 100n,
       recordedAt: new Date(0),
       id: derivedId('test event', String(index)),
-      metadata: {
-        $correlationId: 'test',
-        $causationId: 'test',
-        request_id: 'test',
-        actor: { kind: 'service', id: 'test' },
-        schema_version: 1,
-      },
+      metadata: metadataOf('test'),
     };
   });
 };

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,13 +26,7 @@ export type Counted = { type: 'Counted'; data: { name: string; by: number } };
 export const WAIT = { timeout: 60_000, interval: 20 } as const;
 const OVER_LIMIT_MS = 60_000;
 
-export const METADATA: EventMetadata = {
-  $correlationId: 'test',
-  $causationId: 'test',
-  request_id: 'test',
-  actor: { kind: 'service', id: 'test' },
-  schema_version: 1,
-};
+export const METADATA: EventMetadata = metadataOf('test');
 
 /** A lock held by a test, to block rebuilds or the tables of a projection. */
 export const GATE = 42_000_001;

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
 import pg from 'pg';
@@ -46,13 +47,7 @@ describe('the test stack', () => {
       await using shared = openEventStore(inject('eventStoreUrl'));
       await using separate = openEventStore(own.url);
       const stream = `testStack-${randomUUID()}`;
-      const metadata = {
-        $correlationId: stream,
-        $causationId: stream,
-        request_id: stream,
-        actor: { kind: 'service', id: 'tests' },
-        schema_version: 1,
-      } as const;
+      const metadata = metadataOf(stream);
       await shared.append(stream, -1n, [{ type: 'StackTested', data: {} }], metadata, stream);
       const typesIn = async (store: EventStore): Promise<string[]> => {
         const types: string[] = [];

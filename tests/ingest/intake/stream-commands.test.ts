@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { expect, test } from 'vitest';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { Event } from '#contracts/events/event.ts';
@@ -28,13 +29,7 @@ const countingStore = () => {
   return { store, stored, reads: () => read, loads: () => loaded };
 };
 
-const metadata = {
-  $correlationId: 'test',
-  $causationId: 'test',
-  request_id: 'test',
-  actor: { kind: 'service', id: 'test' },
-  schema_version: 1,
-} as const;
+const metadata = metadataOf('test');
 
 const linkTo = (brand: number) => ({
   stream: 'socialPage-100000001',

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
@@ -18,13 +19,7 @@ import { openApiStack } from '../fixtures/stack.ts';
 import { scanRecorded } from '#tests/dsl/ad-events.ts';
 
 const HOUR_MS = 3_600_000;
-const METADATA = {
-  $correlationId: 'as of',
-  $causationId: 'as of',
-  request_id: 'as of',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('as of');
 const WAIT_MS = 30_000;
 
 const profiledAt = new Date(Date.now() - 400 * HOUR_MS).toISOString();

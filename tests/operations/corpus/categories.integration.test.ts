@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import type { Event } from '#contracts/events/event.ts';
@@ -16,13 +17,7 @@ const SHOES = categoryIdOf(['Apparel', 'Shoes']);
 const NOWHERE = brandIdOf('nowhere.example');
 const DEFINED_AT = '2026-05-02T00:00:00.000Z';
 
-const METADATA = {
-  $correlationId: 'categories',
-  $causationId: 'categories',
-  request_id: 'categories',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('categories');
 
 const append = async (stream: string, events: readonly Event[]): Promise<bigint> =>
   (await stack.eventStore.append(stream, -1n, events, METADATA, stream)).position;

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { describe, expect, test } from 'vitest';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
@@ -12,13 +13,7 @@ import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from '../fixtures/corpus.ts';
 import { openApiStack } from '../fixtures/stack.ts';
 
-const METADATA = {
-  $correlationId: 'pages',
-  $causationId: 'pages',
-  request_id: 'pages',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('pages');
 const LEAD = 'https://shop.example.com/0';
 const QUIZ = 'https://alpha.com/quiz';
 const PRODUCT = 'https://www.alpha.com/products/boot?utm_source=x';

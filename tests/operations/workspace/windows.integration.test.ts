@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
@@ -10,13 +11,7 @@ import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
 /** The window ends with the brand's last scan, a while ago: a window that ends now would hold other days. */
 const LAST_SCAN_DAYS_AGO = 12;
-const METADATA = {
-  $correlationId: 'windows',
-  $causationId: 'windows',
-  request_id: 'windows',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-} as const;
+const METADATA = metadataOf('windows');
 
 let stack: ApiStack;
 let app: FastifyInstance;

@@ -1,3 +1,4 @@
+import { metadataOf } from '#tests/dsl/metadata.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -144,13 +145,7 @@ describe('the event store', () => {
     url = store.url.replace('esdb://', 'esdb://ada:secret@');
   });
 
-  const metadata = {
-    $correlationId: 'c',
-    $causationId: 'c',
-    request_id: 'c',
-    actor: { kind: 'service', id: 'tests' },
-    schema_version: 1,
-  } as const;
+  const metadata = metadataOf('c');
 
   test('accepts an encrypted connection with a verified certificate', async () => {
     await using store = openEventStore(`${url}&tlsCAFile=${files.ca}`);
