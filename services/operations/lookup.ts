@@ -3,6 +3,7 @@ import { sortBy } from 'es-toolkit/array/sortBy';
 import { z } from 'zod';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { Lookup, LOOKUP_MATCHES_MAX, type LookupMatch } from '#contracts/resources/corpus/lookup.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import type { BrandReference } from '#contracts/resources/corpus/brand.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
@@ -153,13 +154,17 @@ const matchText = (one: Draft, reference: string | undefined): string => {
 };
 
 /** JSON texts, at most `LOOKUP_MATCHES_MAX`. */
-const findMatches = async (db: ReadDatabase, text: string): Promise<readonly string[]> => {
+const findMatches = async (
+  db: ReadDatabase,
+  text: string,
+  scopes: ReadonlySet<Scope>,
+): Promise<readonly string[]> => {
   const named = namedIn(text);
   const [brands, socialPages, landingPages, ads] = await Promise.all([
     brandsNamed(db, named),
     findSocialPagesNamed(db, named.socialPages, named.usernames),
-    findLandingPagesNamed(db, named.landingPages),
-    findAdsNamed(db, named.ads),
+    scopes.has('pages:read') ? findLandingPagesNamed(db, named.landingPages) : [],
+    scopes.has('ads:read') ? findAdsNamed(db, named.ads) : [],
   ]);
   const drafts = [
     ...brands,
@@ -197,7 +202,7 @@ export const lookUp = endpoint({
   scope: 'brands:read',
   summary: 'Find what a text from outside names',
   description:
-    'Finds brand, page or ad by a domain, any address, an address of the ad library, the id of a page or an ad, a username such as `@name`, or the name of a brand. Tells how sure that is and why. Without a match `advice` tells what would make it known.',
+    'Finds brand, page or ad by a domain, any address, an address of the ad library, the id of a page or an ad, a username such as `@name`, or the name of a brand. Tells how sure that is and why. Without a match `advice` tells what would make it known. Ads are found with the scope `ads:read` only, landing pages with `pages:read`.',
   params: noParams,
   query: z.strictObject({
     q: z
@@ -228,12 +233,13 @@ export const lookUp = endpoint({
     },
   },
   errors: [],
-  corpus: true,
+  // Replies of the corpus are shared by keys with different scopes.
+  corpus: false,
   heavy: true,
   reads: ['brands', 'social-pages', 'pages', 'ads'],
   beyondContract: true,
-  handler: async ({ query: { q } }, { db }) => {
-    const [matches, asOf] = await Promise.all([findMatches(db, q), readNewestObservation(db)]);
+  handler: async ({ query: { q }, caller }, { db }) => {
+    const [matches, asOf] = await Promise.all([findMatches(db, q, caller.scopes), readNewestObservation(db)]);
     const advice = matches.length > 0 ? null : adviceFor(q);
     return { data: `{"matches":${arrayText(matches)},"advice":${JSON.stringify(advice)}}`, asOf };
   },

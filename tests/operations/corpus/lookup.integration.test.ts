@@ -12,7 +12,7 @@ import {
 } from '#tests/projections/fixtures/network-events.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { seedEvents } from '../fixtures/site-corpus.ts';
-import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
+import { BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
 const PAGE = '100000001';
 const UNLINKED = '100000002';
@@ -85,6 +85,21 @@ describe('lookUp 200', () => {
       expect(url).toMatch(BASE_URL);
       expect((await on(app).get(url?.slice(BASE_URL.length) ?? '', { key })).status).toBe(200);
     }
+  });
+
+  test('shows ads and landing pages to keys that may read them only', async () => {
+    const issued = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, {
+      key,
+      body: { name: 'limited', scopes: ['brands:read'] },
+    });
+    const limited: Key = { ...key, text: (issued.data as { readonly api_key: string }).api_key };
+    const kinds = async (q: string, by: Key): Promise<readonly string[]> => {
+      const { data } = await on(app).get(`/v1/lookup?q=${q}`, { key: by });
+      return (data as Lookup).matches.map(({ kind }) => kind);
+    };
+    expect(await Promise.all([kinds(AD, key), kinds(AD, limited)])).toEqual([['ad'], []]);
+    expect(await kinds('alpha.example/boots', key)).toEqual(['brand', 'landing_page']);
+    expect(await kinds('alpha.example/boots', limited)).toEqual(['brand']);
   });
 
   test('shows a page that no brand is linked to with the brand whose ads it shows', async () => {
