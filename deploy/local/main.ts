@@ -250,6 +250,7 @@ const run = async (): Promise<number> => {
     const summary = await start(settings, folders, resources, progress, signal, stopTimeLeftMs);
     progress.step('ready');
     console.log(summary);
+    // Otherwise written at the exit, within the time of a stop. Services do so: they must not pause while they serve.
     flushCompileCache();
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();

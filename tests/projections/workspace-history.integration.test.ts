@@ -65,7 +65,7 @@ describe('workspace history', () => {
       await sequences(listHistory(db, 'ws_1', {}, { limit: 2 })),
       await sequences(listHistory(db, 'ws_1', {}, { limit: 2, before: 5 })),
       await sequences(listHistory(db, 'ws_1', { type: 'BrandTracked' }, all)),
-      await sequences(listHistory(db, 'ws_1', { actor: 'service:test' }, { ...all, after: 4 })),
+      await sequences(listHistory(db, 'ws_1', { actor: 'service:tests' }, { ...all, after: 4 })),
       await sequences(listHistory(db, 'ws_1', { actor: 'member:test' }, all)),
       await sequences(listHistory(db, 'ws_1', { until: '1970-01-01T00:00:00.000Z' }, all)),
       await sequences(listHistory(db, 'ws_1', { since: '1970-01-01T00:00:00.000Z' }, { limit: 1 })),

@@ -93,7 +93,7 @@ const launch = async (
   if (size > LOG_MAX_BYTES) await rename(file, `${file}.1`);
   const log = await open(file, 'a');
   try {
-    const preload = new URL('./preload.ts', import.meta.url).href;
+    const preload = new URL('./exit-with-parent.ts', import.meta.url).href;
     const child = spawn(process.execPath, ['--import', preload, join(PROJECT, entry), markOf(folders)], {
       cwd: PROJECT,
       env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node'), ...environment },

@@ -309,7 +309,7 @@ const createContract = (endpoints: readonly Endpoint[]): Json => {
 };
 
 /** Kept, because one takes a third of a second to create. */
-const contracts = new Map<readonly Endpoint[], Json>();
+const contracts = new WeakMap<readonly Endpoint[], Json>();
 
 /** `baseUrl`: base URL of this installation; `/` in the committed file. */
 export const openApiDocument = (baseUrl = '/', endpoints: readonly Endpoint[] = ENDPOINTS): Json => {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/access.ts';
+import { CalendarDate } from '#contracts/values/primitives.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { WorkspaceCommand, WorkspaceResult } from '#application/commands/workspace-commands.ts';
 import type { Event } from '#contracts/events/event.ts';
@@ -108,7 +109,7 @@ export type Deprecation = {
   readonly since: string;
   /** From then on the endpoint may be gone; absent while that is not decided. */
   readonly sunset?: string;
-  /** Address of what replaces it, or of the text that tells how to do without. */
+  /** Address of what replaces it. */
   readonly successor: string;
 };
 
@@ -117,8 +118,8 @@ export const deprecationHeaders = ({
   sunset,
   successor,
 }: Deprecation): Readonly<Record<string, string>> => ({
-  deprecation: `@${Date.parse(since) / 1_000}`,
-  ...(sunset === undefined ? {} : { sunset: new Date(sunset).toUTCString() }),
+  deprecation: `@${Date.parse(CalendarDate.parse(since)) / 1_000}`,
+  ...(sunset === undefined ? {} : { sunset: new Date(CalendarDate.parse(sunset)).toUTCString() }),
   link: `<${successor}>; rel="successor-version"`,
 });
 

@@ -1,12 +1,8 @@
-import { flushCompileCache } from 'node:module';
-
 /**
  * Loaded into services with `node --import`: stops the service when its parent has ended, so that a killed `npm start`
  * leaves none.
  */
 const LEAVE_LIMIT_MS = 9_000;
-/** A service has loaded its code by then. */
-const STORE_CODE_AFTER_MS = 15_000;
 
 process.once('disconnect', () => {
   setTimeout(() => process.exit(1), LEAVE_LIMIT_MS).unref();
@@ -14,5 +10,3 @@ process.once('disconnect', () => {
 });
 // Unreferenced, so that the channel does not keep a process alive that has finished.
 process.channel?.unref();
-// Compiled code of a first start is otherwise written at the exit, by all services at once, within the time for a stop.
-setTimeout(flushCompileCache, STORE_CODE_AFTER_MS).unref();
