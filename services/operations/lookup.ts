@@ -47,7 +47,10 @@ type Named = {
 const NETWORK = /^(?:https?:\/\/)?(?:[\w-]+\.)*(?:facebook|fb|instagram)\.com\//i;
 const USERNAME =
   /^(?:(?:https?:\/\/)?(?:[\w-]+\.)*(?:facebook|fb|instagram)\.com\/|@)([\w.]{2,64})\/?(?:[?#]|$)/i;
-const ADDRESS = /^(?:https?:\/\/|[^\s/?#@]+\.[a-z]{2,}(?:[:/?#]|$))/i;
+const ADDRESS = /^(?:(?:https?:)?\/\/|[^\s/?#@]+\.(?:xn--[a-z\d-]+|\p{L}{2,})\.?(?:[:/?#]|$))/iu;
+
+/** The domain of an e-mail address. Hosts of mailboxes are shared, so they name no brand. */
+const MAIL = /^[^\s@/]+@([^\s@/?#]+)$/;
 
 const NOTHING: Named = {
   ads: [],
@@ -76,8 +79,11 @@ const namedIn = (text: string): Named => {
   }
   const username = USERNAME.exec(text)?.[1]?.toLowerCase();
   if (username !== undefined) return { ...NOTHING, usernames: [username] };
+  const domainOfMail = MAIL.exec(text)?.[1];
+  if (domainOfMail !== undefined)
+    return { ...NOTHING, domains: destinationDomains(`https://${domainOfMail}`) };
   if (ADDRESS.test(text)) {
-    const link = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+    const link = /^https?:/i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`;
     const page = landingPageOf(link);
     return {
       ...NOTHING,
@@ -202,7 +208,7 @@ export const lookUp = endpoint({
   scope: 'brands:read',
   summary: 'Find what a text from outside names',
   description:
-    'Finds brand, page or ad by a domain, any address, an address of the ad library, the id of a page or an ad, a username such as `@name`, or the name of a brand. Tells how sure that is and why. Without a match `advice` tells what would make it known. Ads are found with the scope `ads:read` only, landing pages with `pages:read`.',
+    'Finds brand, page or ad by a domain, any address, an e-mail address, an address of the ad library, the id of a page or an ad, a username such as `@name`, or the name of a brand. Tells how sure that is and why. Without a match `advice` tells what would make it known. Ads are found with the scope `ads:read` only, landing pages with `pages:read`.',
   params: noParams,
   query: z.strictObject({
     q: z

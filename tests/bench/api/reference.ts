@@ -14,7 +14,8 @@ const BRAND = `b.brand_id as id, b.slug, b.name, b.domain, b.logo_url, b.country
 
 const ONE = `select ${BRAND}, as_of, description, l.days as lifespan_days, l.ads as lifespan_ads,
   last_ad_seen_on as last_ad_seen_at, video, image, carousel, dco, other
-  from brands.brand b left join brands.lifespan_sum l using (brand_id) where slug = $1`;
+  from brands.brand b left join brands.lifespan_sum l using (brand_id) left join brands.format_count f using (brand_id)
+  where slug = $1`;
 
 const PAGE = `select ${BRAND}, as_of from brands.brand b where is_public order by active_ads desc, brand_id desc limit $1`;
 

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Lookup } from '#contracts/resources/corpus/lookup.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { registered } from '../fixtures/corpus.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
+  at,
   brand,
   describePage,
   idOf,
@@ -17,6 +21,7 @@ import { BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 const PAGE = '100000001';
 const UNLINKED = '100000002';
 const AD = '9000000001';
+const RUSSIAN = brandIdOf('xn--e1afmkfd.xn--p1ai');
 
 const stack = await disposeAfterAll(openApiStack());
 const [app, key] = await Promise.all([stack.api(), stack.key()]);
@@ -24,6 +29,7 @@ await seedEvents(stack, [
   brand('alpha'),
   brand('alphabet'),
   brand('hidden', { is_public: false }),
+  { stream: brandStream(RUSSIAN), event: registered('xn--e1afmkfd.xn--p1ai', at(1), { category_path: [] }) },
   link('alpha', PAGE),
   describePage(PAGE, 'library', 2, { username: 'Alpha.Shop' }),
   start('alpha', AD, { page: PAGE, to: 'https://alpha.example/boots?utm_source=x' }),
@@ -47,6 +53,11 @@ describe('lookUp 200', () => {
     ['its id in upper case', idOf('alpha').toUpperCase(), [`exact ${ALPHA}`]],
     ['any address of its site', 'https://www.ALPHA.example/about?x=1#y', [`exact ${ALPHA}`]],
     ['a host below its domain', 'shop.alpha.example', [`likely ${ALPHA}`]],
+    ['a domain with a dot at its end', 'alpha.example.', [`exact ${ALPHA}`]],
+    ['an address without a scheme', '//alpha.example/about', [`exact ${ALPHA}`]],
+    ['an e-mail address', 'info@alpha.example', [`exact ${ALPHA}`]],
+    ['a domain of other letters', 'пример.рф', [`exact brand ${RUSSIAN}`]],
+    ['the same in ASCII', 'xn--e1afmkfd.xn--p1ai', [`exact brand ${RUSSIAN}`]],
     ['an address that ads lead to', 'alpha.example/boots', [`exact ${ALPHA}`, `exact landing_page ${BOOTS}`]],
     ['its name', 'Alpha', [`exact ${ALPHA}`, `likely brand ${idOf('alphabet')}`]],
     ['a part of its name', 'lphabe', [`likely brand ${idOf('alphabet')}`]],
