@@ -20,6 +20,7 @@ import { startPulse } from './demo/living/start-pulse.ts';
 import { connectReceiver } from './demo/receiver/connect-receiver.ts';
 import { startReceiver, WEBHOOK_PATH } from './demo/receiver/receiver.ts';
 import { FolderInUse, lockFolder } from './os/folder-lock.ts';
+import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
 import { choosePort } from './os/ports.ts';
 import { createDataFolders } from './os/private-files.ts';
@@ -35,32 +36,6 @@ import {
   settingsHelp,
 } from './stack/settings.ts';
 import { summaryOf } from './stack/summary.ts';
-
-/** Later signals within this time count as the same key press. */
-const SAME_KEY_PRESS_MS = 1_500;
-
-/**
- * Aborted on SIGINT, SIGTERM or SIGHUP. One Ctrl-C can arrive twice, from the terminal and from a runner. A later
- * second signal exits at once.
- */
-const watchInterrupts = (): AbortSignal => {
-  const controller = new AbortController();
-  let firstMs: number | undefined;
-  const onSignal = (): void => {
-    if (firstMs !== undefined && Date.now() - firstMs > SAME_KEY_PRESS_MS) process.exit(1);
-    firstMs ??= Date.now();
-    controller.abort(new Interrupted());
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  return controller.signal;
-};
-
-class Interrupted extends Error {
-  constructor() {
-    super('Interrupted.');
-    this.name = 'Interrupted';
-  }
-}
 
 const ORPHAN_STOP_MS = 3_000;
 /** Each part has a shorter limit of its own; this covers a stop that hangs anyway. */

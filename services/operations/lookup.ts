@@ -49,7 +49,7 @@ const USERNAME =
   /^(?:(?:https?:\/\/)?(?:[\w-]+\.)*(?:facebook|fb|instagram)\.com\/|@)([\w.]{2,64})\/?(?:[?#]|$)/i;
 const ADDRESS = /^(?:(?:https?:)?\/\/|[^\s/?#@]+\.(?:xn--[a-z\d-]+|\p{L}{2,})\.?(?:[:/?#]|$))/iu;
 
-/** The domain of an e-mail address. Hosts of mailboxes are shared, so they name no brand. */
+/** The domain of an e-mail address. */
 const MAIL = /^[^\s@/]+@([^\s@/?#]+)$/;
 
 const NOTHING: Named = {

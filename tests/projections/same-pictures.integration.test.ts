@@ -34,11 +34,11 @@ describe('files with the same picture', () => {
       stored(1, [1, 6], flipped(0)),
       stored(2, [1, 2], flipped(5)),
       stored(3, [3], flipped(10, 20)),
-      stored(4, [4], flipped(16, 40)),
+      stored(4, [4], flipped(11, 40)),
       stored(5, [5], flipped(0), 'video'),
       stored(6, [5], null),
     ];
-    // The second and the third file differ by 15 bits: only the first is near both.
+    // The second and the third file differ by 15 bits: only the first is near both. The fourth differs from it by eleven.
     const expected = ['1: 3/4', '2: 2/3', '3: 2/3', '4: 1/1', '5: 1/1', '6: 1/1'];
     await given([...brand(), ...files])
       .into(creatives)

@@ -1,119 +1,21 @@
 import type { EventStoreLog } from './logger.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  Server,
-  ServerCredentials,
-  type UntypedServiceImplementation,
-  type ServiceDefinition,
-  status,
-  type handleUnaryCall,
-} from '@grpc/grpc-js';
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { freePort } from '../os/ports.ts';
 import type { CallWriter } from './wire/flow-control.ts';
 import { Connection } from './connection.ts';
 import { type Credentials, withCredentials } from './calls/authenticate.ts';
+import { addNodeServices } from './calls/discovery-service.ts';
 import { withCallLimit } from './calls/limit-calls.ts';
+import { addNotOffered } from './calls/unimplemented.ts';
 import { Pages } from './storage/event-pages.ts';
 import { Reader } from './read/reader.ts';
 import { RecentEvents } from './storage/event-cache.ts';
-import { unavailable, callError } from './wire/error-trailers.ts';
+import { unavailable } from './wire/error-trailers.ts';
 import { openReaders } from './write/writer-session.ts';
 import { StreamStates } from './storage/stream-states.ts';
-import { streamsDefinition, streamsService, STREAMS } from './calls/streams-service.ts';
+import { streamsDefinition, streamsService } from './calls/streams-service.ts';
 import { Writer } from './write/writer.ts';
-import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
-import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
-import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
-import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
-import users from '@eventstore/db-client/generated/users_grpc_pb.js';
-import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import gossip from '@eventstore/db-client/generated/gossip_pb.js';
-import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { randomUUID } from 'node:crypto';
-
-/** Server version whose protocol this follows. */
-const PROTOCOL_VERSION = '24.10.5';
-
-/** Clients request this list before their first append, and batch appends only if BatchAppend is in it. */
-const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMethods> = (_call, answer) => {
-  const methods = ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((name) => {
-    const method = new features.SupportedMethod();
-    method.setServiceName(STREAMS.toLowerCase());
-    method.setMethodName(name);
-    return method;
-  });
-  const reply = new features.SupportedMethods();
-  reply.setEventStoreServerVersion(PROTOCOL_VERSION);
-  reply.setMethodsList(methods);
-  answer(null, reply);
-};
-
-/** Clients choose the leader from the members: one, alive and leading. */
-function readGossip(
-  address: () => { host: string; port: number },
-): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
-  const instanceId = new shared.UUID();
-  instanceId.setString(randomUUID());
-  return (_call, answer) => {
-    const { host, port } = address();
-    const endPoint = new gossip.EndPoint();
-    endPoint.setAddress(host);
-    endPoint.setPort(port);
-    const member = new gossip.MemberInfo();
-    member.setInstanceId(instanceId);
-    member.setTimeStamp(String(Date.now()));
-    member.setState(gossip.MemberInfo.VNodeState.LEADER);
-    member.setIsAlive(true);
-    member.setHttpEndPoint(endPoint);
-    const reply = new gossip.ClusterInfo();
-    reply.setMembersList([member]);
-    answer(null, reply);
-  };
-}
-
-export function addNodeServices(server: Server, address: () => { host: string; port: number }): void {
-  server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods });
-  server.addService(gossipGrpc.GossipService, { read: readGossip(address) });
-}
-
-const INSTEAD: readonly [unknown, string][] = [
-  [
-    persistent.PersistentSubscriptionsService,
-    'The local event store has no persistent subscriptions: use a catch-up subscription and keep its checkpoint.',
-  ],
-  [
-    projections.ProjectionsService,
-    'The local event store runs no projections: subscribe to $all and build the read model in the service.',
-  ],
-  [
-    operations.OperationsService,
-    'The local event store has no operations: it needs no scavenge, and is stopped by ending its process.',
-  ],
-  [users.UsersService, 'The local event store has one user, that of its settings, or none.'],
-  [
-    monitoring.MonitoringService,
-    'The local event store has no statistics: ask PostgreSQL for those of its table.',
-  ],
-];
-
-function addNotOffered(server: Server): void {
-  for (const [definition, sentence] of INSTEAD) {
-    const service = definition as ServiceDefinition;
-    const calls = Object.entries(service).map(([name, method]) => [
-      name,
-      refusal(method.responseStream, sentence),
-    ]);
-    server.addService(service, Object.fromEntries(calls) as UntypedServiceImplementation);
-  }
-}
-
-function refusal(isStream: boolean, sentence: string) {
-  const error = callError(status.UNIMPLEMENTED, sentence);
-  if (isStream) return (call: { emit(event: 'error', error: unknown): void }) => call.emit('error', error);
-  return (_call: unknown, answer: (error: unknown) => void) => answer(error);
-}
 
 /** A killed predecessor has released its lock at once; one that stops in order needs its own deadline. */
 const LOCK_WAIT_MS = 15_000;

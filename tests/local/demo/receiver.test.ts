@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultOfSignature } from '#deploy/local/demo/receiver/receiver.ts';
+import { faultOfSignature } from '#deploy/local/demo/receiver/check-signature.ts';
 import { type Receiver, startReceiver } from '#deploy/local/demo/receiver/receiver.ts';
 import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook.ts';
 import { MINUTE_MS } from '#contracts/values/time.ts';
