@@ -286,6 +286,55 @@ describe('the contract', () => {
   });
 });
 
+describe('the guide', () => {
+  const get = (url: string) => app.inject({ method: 'GET', url });
+
+  test('is a part of the reference page, whose links lead to its headings', async () => {
+    const { description } = (await get('/v1/openapi.json')).json<{ info: { description: string } }>().info;
+    const headings = [...description.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const links = [...description.matchAll(/\]\(#description\/([^)]+)\)/g)].map(([, anchor = '']) => anchor);
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+    expect(description).not.toMatch(/\]\([^)]*\.md/);
+  });
+
+  test('and the reference are listed in llms.txt and served as Markdown, with every endpoint', async () => {
+    const index = await get('/llms.txt');
+    expect(index.headers['content-type']).toBe('text/plain; charset=utf-8');
+    const links = [...index.body.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !link.startsWith(`${BASE_URL}/`))).toEqual([]);
+    const pages = await Promise.all(links.map((link) => get(link.slice(BASE_URL.length))));
+    expect(pages.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
+    const markdown = pages.filter(
+      ({ headers }) => headers['content-type'] === 'text/markdown; charset=utf-8',
+    );
+    expect(markdown).toHaveLength(links.length - 1);
+    const served = markdown.map(({ body }) => body).join('\n');
+    for (const { method, path } of ENDPOINTS) expect(served).toContain(`\n## ${method} ${path}\n`);
+  });
+
+  test('has no other pages', async () => {
+    const { statusCode, body } = await get('/docs/guide/other.md');
+    expect([statusCode, JSON.parse(body)]).toMatchObject([404, { error: { type: 'not_found' } }]);
+  });
+
+  test('is found by the catalogue of this address', async () => {
+    const catalogue = await get('/.well-known/api-catalog');
+    expect(catalogue.headers['content-type']).toBe('application/linkset+json');
+    const [links] = catalogue.json<{ linkset: Record<string, { href: string }[]>[] }>().linkset;
+    const hrefs = ['service-desc', 'service-doc'].flatMap(
+      (name) => links?.[name]?.map(({ href }) => href) ?? [],
+    );
+    expect(hrefs).toHaveLength(3);
+    for (const href of hrefs) expect((await get(href.slice(BASE_URL.length))).statusCode, href).toBe(200);
+  });
+});
+
 describe('a deprecated endpoint', () => {
   const deprecated = {
     since: '2027-01-31',

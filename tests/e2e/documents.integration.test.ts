@@ -73,6 +73,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docker compose -f deploy/compose.yaml run --rm ops node services/ops/cli.ts workspace create --name Mine --plan pro':
     NEEDS_DOCKER,
   'docker compose stop': NEEDS_DOCKER,
+  'docker build --target trial --tag ad-intelligence-trial --file deploy/Dockerfile .': NEEDS_DOCKER,
+  'docker run --init --publish 127.0.0.1:8080:8080 --volume trial:/data ad-intelligence-trial': NEEDS_DOCKER,
   'npm run ops -- log copy --to "esdb://user:password@host:2113?tls=true"': SECOND_STORE,
   'npm run ops -- log compare --to "esdb://user:password@host:2113?tls=true"': SECOND_STORE,
   'npm run ops -- log adopt --yes': 'refused while the services run; run by tests/local/backup',
@@ -99,10 +101,15 @@ const examples: readonly Example[] = readDocuments().flatMap(({ path, text }) =>
 
 const keyOf = (line: string): string => (line.trim().startsWith('#') ? line.trim() : withoutComment(line));
 
-const scriptOf = ({ lines }: Example): string =>
-  NOT_RUN[keyOf(lines[0] ?? '')] !== undefined && lines[0]?.startsWith('#')
-    ? ''
-    : lines.filter((line) => NOT_RUN[keyOf(line)] === undefined).join('\n');
+const GUIDE = 'contracts/guide/';
+/** Sets the variables and functions that all examples of the guide use. */
+const guideSetUp = examples.find(({ path }) => path === `${GUIDE}first-call.md`)?.lines ?? [];
+
+const scriptOf = ({ path, lines }: Example): string => {
+  if (NOT_RUN[keyOf(lines[0] ?? '')] !== undefined && lines[0]?.startsWith('#')) return '';
+  const setUp = path.startsWith(GUIDE) ? guideSetUp : [];
+  return [...setUp, ...lines].filter((line) => NOT_RUN[keyOf(line)] === undefined).join('\n');
+};
 
 const isEmpty = (script: string): boolean => script.split('\n').every((line) => withoutComment(line) === '');
 

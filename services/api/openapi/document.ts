@@ -20,6 +20,7 @@ import {
   RATE_HEADERS,
   ROW_HEADERS,
 } from './headers.ts';
+import { guideInReference } from './guide.ts';
 import { openApiWebhooks } from './webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -280,7 +281,7 @@ const createContract = (endpoints: readonly Endpoint[]): Json => {
       title: 'Ad-Intelligence REST Service',
       version: CONTRACT_VERSION,
       summary: 'Observed ads of one public ad library.',
-      description: DESCRIPTION,
+      description: `${DESCRIPTION}\n\n${guideInReference()}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

@@ -1,9 +1,10 @@
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { hash } from 'node:crypto';
 import { requestIdOf } from '#platform/http/request-headers.ts';
 import { type MemoryFile, memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
 import { JSON_CONTENT } from '#platform/http/http-server.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { markdownPages } from '../openapi/markdown.ts';
 
 const PAGE_PATH = '/docs/';
 const SCRIPT_PATH = '/docs/js/scalar.js';
@@ -22,8 +23,9 @@ const CONFIGURATION = {
   mcp: { disabled: true },
 } as const;
 
-/** Hides links to the maker that have no setting. */
-const OWN_STYLE = '<style>a[href*="scalar.com"],.ask-ai-scalar{display:none!important}</style>';
+/** Hides links to the maker that have no setting, and keeps names in tables on one line. */
+const OWN_STYLE =
+  '<style>a[href*="scalar.com"],.ask-ai-scalar{display:none!important}td code{white-space:nowrap}</style>';
 /** Without an icon, browsers ask for `/favicon.ico`, which does not exist. */
 const NO_ICON = '<link rel="icon" href="data:,">';
 /** The maker's source map is not in the package. */
@@ -73,6 +75,41 @@ const openPage = async (baseUrl: string) => {
   };
 };
 
+/** Addresses of the document and the guide for programs that look for them (RFC 9727, with links as in RFC 9264). */
+const apiCatalog = (baseUrl: string): MemoryFile => {
+  const links = {
+    anchor: `${baseUrl}/v1`,
+    'service-desc': [{ href: `${baseUrl}${DOCUMENT_PATH}`, type: 'application/json' }],
+    'service-doc': [
+      { href: `${baseUrl}${PAGE_PATH}`, type: 'text/html' },
+      { href: `${baseUrl}/llms.txt`, type: 'text/plain' },
+    ],
+  };
+  return memoryFile('application/linkset+json', JSON.stringify({ linkset: [links] }));
+};
+
+const openMarkdown = (baseUrl: string): ReadonlyMap<string, MemoryFile> =>
+  new Map(
+    markdownPages(baseUrl).map(({ path, text }) => [
+      path,
+      memoryFile(path.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8', text),
+    ]),
+  );
+
+const sendDocumentation = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: MemoryFile,
+): Promise<FastifyReply> =>
+  sendMemoryFile(
+    request,
+    reply
+      .header('x-request-id', requestIdOf(request.headers['x-request-id']))
+      .header('cache-control', CACHE_CONTROL)
+      .header('x-content-type-options', 'nosniff'),
+    file,
+  );
+
 /** Delays the preparation of the page: no start of a process waits for it, and no visitor does. */
 const PREPARED_AFTER_MS = 2_000;
 
@@ -95,15 +132,21 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
     if (timer !== null) clearTimeout(timer);
   });
   const serve = (path: string, open: () => MemoryFile | Promise<MemoryFile>): void => {
-    app.get(path, { exposeHeadRoute: true }, async (request, reply) => {
-      void reply
-        .header('x-request-id', requestIdOf(request.headers['x-request-id']))
-        .header('cache-control', CACHE_CONTROL)
-        .header('x-content-type-options', 'nosniff');
-      return sendMemoryFile(request, reply, await open());
-    });
+    app.get(path, { exposeHeadRoute: true }, async (request, reply) =>
+      sendDocumentation(request, reply, await open()),
+    );
   };
   serve(DOCUMENT_PATH, openedDocument);
+  serve('/.well-known/api-catalog', () => apiCatalog(baseUrl));
+  let markdown: ReadonlyMap<string, MemoryFile> | null = null;
+  const openedMarkdown = () => (markdown ??= openMarkdown(baseUrl));
+  for (const path of ['/llms.txt', '/docs/guide/:page', '/docs/reference/:page']) {
+    app.get(path, { exposeHeadRoute: true }, (request, reply) => {
+      const file = openedMarkdown().get(request.url.split('?', 1)[0] ?? '');
+      if (file === undefined) return reply.callNotFound();
+      return sendDocumentation(request, reply, file);
+    });
+  }
   app.get('/docs', { exposeHeadRoute: true }, (_request, reply) => reply.redirect(PAGE_PATH, 301));
   app.get(PAGE_PATH, { exposeHeadRoute: true }, async (request, reply) => {
     const { page, policy } = await openedPage();

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
-/** Runs the verifiers of deploy/WEBHOOKS.md in the interpreters of this machine. */
+/** Runs the verifiers of contracts/guide/webhooks.md in the interpreters of this machine. */
 
-const GUIDE = readFileSync(join(import.meta.dirname, '../../../deploy/WEBHOOKS.md'), 'utf8');
+const GUIDE = readFileSync(join(import.meta.dirname, '../../../contracts/guide/webhooks.md'), 'utf8');
 const sampleIn = (language: string, beginning: string): string => {
   const start = GUIDE.indexOf(`\`\`\`${language}\n${beginning}`);
-  if (start < 0) throw new Error(`deploy/WEBHOOKS.md has no example that begins with ${beginning}`);
+  if (start < 0) throw new Error(`contracts/guide/webhooks.md has no example that begins with ${beginning}`);
   const from = GUIDE.indexOf('\n', start) + 1;
   return GUIDE.slice(from, GUIDE.indexOf('```', from));
 };

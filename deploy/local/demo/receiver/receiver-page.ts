@@ -33,7 +33,7 @@ export const receiverPage = (deliveries: readonly Delivery[]): string => `<!doct
 <meta http-equiv="refresh" content="${REFRESH_SECONDS}"><title>Webhooks of the demo</title><style>${STYLE}</style></head><body>
 <h1>Webhooks of the demo</h1>
 <p class="muted">Alerts of the demo workspace arrive here. The page reloads every ${REFRESH_SECONDS} seconds and forgets its list when
-npm start ends. deploy/WEBHOOKS.md describes the requests.</p>
+npm start ends. contracts/guide/webhooks.md describes the requests.</p>
 ${deliveries.length === 0 ? '<p>Nothing has arrived yet. The next scan brings something.</p>' : `<ol>${deliveries.map(deliveryOf).join('')}</ol>`}
 </body></html>`;
 

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+
+export type GuidePage = { readonly name: string; readonly title: string; readonly text: string };
+
+const readPage = (name: string): GuidePage => {
+  const text = readFileSync(new URL(`../../../contracts/guide/${name}.md`, import.meta.url), 'utf8');
+  return { name, text, title: /^# (.+)$/m.exec(text)?.[1] ?? name };
+};
+
+/** Pages of `contracts/guide/`, in reading order. */
+export const GUIDE: readonly GuidePage[] = [
+  'first-call',
+  'figures',
+  'lists',
+  'writes',
+  'alerts',
+  'webhooks',
+].map(readPage);
+
+const titleOf = (name: string): string => GUIDE.find((page) => page.name === name)?.title ?? name;
+
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+
+/** The guide as one text for the reference page: links between its pages lead to the headings of that page. */
+export const guideInReference = (): string =>
+  GUIDE.map(({ text }) => text)
+    .join('\n\n')
+    .replaceAll(
+      /\]\(([a-z-]+)\.md(?:#([a-z-]+))?\)/g,
+      (_, name: string, anchor: string | undefined) => `](#description/${anchor ?? anchorOf(titleOf(name))})`,
+    );
