@@ -32,6 +32,12 @@ const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
 const DOMAIN_MAY_USE =
   /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
 
+const CLIENT = 'contracts/client/';
+/** The client speaks HTTP through this package, and runs in browsers. */
+const CLIENT_MAY_USE = /^openapi-fetch$/;
+
+const mayUse = (file: string): RegExp => (file.startsWith(CLIENT) ? CLIENT_MAY_USE : DOMAIN_MAY_USE);
+
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];
 
 const IMPORT = /^\s*(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'/gm;
@@ -94,7 +100,21 @@ test('the domain and the contracts use nothing that does input or output', () =>
     .filter((file) => file.startsWith('services/domain/') || file.startsWith('contracts/'))
     .flatMap((file) =>
       importsOf(file)
-        .filter((specifier) => resolveImport(file, specifier) === null && !DOMAIN_MAY_USE.test(specifier))
+        .filter((specifier) => resolveImport(file, specifier) === null && !mayUse(file).test(specifier))
+        .map((specifier) => `${file} imports ${specifier}`),
+    );
+  expect(violations).toEqual([]);
+});
+
+test('the client imports only its own files', () => {
+  const violations = files
+    .filter((file) => file.startsWith(CLIENT))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter(
+          (specifier) =>
+            !resolveImport(file, specifier)?.startsWith(CLIENT) && !CLIENT_MAY_USE.test(specifier),
+        )
         .map((specifier) => `${file} imports ${specifier}`),
     );
   expect(violations).toEqual([]);

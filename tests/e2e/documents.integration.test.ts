@@ -91,17 +91,22 @@ type Example = {
   readonly lines: readonly string[];
 };
 
-const examples: readonly Example[] = readDocuments().flatMap(({ path, text }) =>
-  [...text.matchAll(/^( *)```(?:sh|bash)\n([^]*?)^\1```$/gm)].map(({ index, 2: body = '' }) => ({
-    path,
-    line: text.slice(0, index).split('\n').length + 1,
-    lines: body.trimEnd().split('\n'),
-  })),
-);
+const examplesIn = (languages: string): readonly Example[] =>
+  readDocuments().flatMap(({ path, text }) =>
+    [...text.matchAll(new RegExp(`^( *)\`\`\`(?:${languages})\\n([^]*?)^\\1\`\`\`$`, 'gm'))].map(
+      ({ index, 2: body = '' }) => ({
+        path,
+        line: text.slice(0, index).split('\n').length + 1,
+        lines: body.trimEnd().split('\n'),
+      }),
+    ),
+  );
+const examples = examplesIn('sh|bash');
 
 const keyOf = (line: string): string => (line.trim().startsWith('#') ? line.trim() : withoutComment(line));
 
 const GUIDE = 'contracts/guide/';
+const guidePrograms = examplesIn('ts').filter(({ path }) => path.startsWith(GUIDE));
 /** Sets the variables and functions that all examples of the guide use. */
 const guideSetUp = examples.find(({ path }) => path === `${GUIDE}first-call.md`)?.lines ?? [];
 
@@ -262,6 +267,17 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
       () => null,
       (error: Error & { readonly stdout?: string; readonly stderr?: string }) =>
         `${error.message.slice(-2_000)}\n${error.stdout?.slice(-2_000)}\n${stack.output.slice(-1_000)}`,
+    );
+    expect(outcome).toBeNull();
+  });
+
+  test.for(guidePrograms)('$path:$line runs in Node.js', async ({ line, lines }) => {
+    const client = JSON.stringify(join(PROJECT, 'contracts/client/client.ts'));
+    const program = lines.join('\n').replaceAll("'ad-intelligence/client'", client);
+    await writeFile(join(work, `example-${line}.ts`), program);
+    const outcome = await shell(`node example-${line}.ts`).then(
+      () => null,
+      ({ message }: Error) => message.slice(-2_000),
     );
     expect(outcome).toBeNull();
   });

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { clientTypes } from './client-types.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { openApiDocument } from './document.ts';
 
@@ -6,6 +7,7 @@ import { openApiDocument } from './document.ts';
 const GENERATED: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   'endpoints.md': endpointTable(),
+  'client/openapi-types.ts': clientTypes(),
 };
 
 for (const [name, text] of Object.entries(GENERATED)) {

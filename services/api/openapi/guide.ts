@@ -15,6 +15,7 @@ export const GUIDE: readonly GuidePage[] = [
   'writes',
   'alerts',
   'webhooks',
+  'client',
 ].map(readPage);
 
 const titleOf = (name: string): string => GUIDE.find((page) => page.name === name)?.title ?? name;

@@ -197,7 +197,7 @@ const GENUINE: readonly SignedRequest[] = [
 const shown = ({ timestamp, signature, body }: SignedRequest): string =>
   JSON.stringify([timestamp, signature, body.toString('latin1')].map((text) => text?.slice(0, 200)));
 
-describe.each(VERIFIERS)('$name verifier of the guide', { timeout: CASE_LIMIT_MS }, (verifier) => {
+describe.each(VERIFIERS)('the $name verifier', { timeout: CASE_LIMIT_MS }, (verifier) => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'verifiers-'));

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifyWebhook, WebhookRefused } from '#contracts/client/client.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
-/** Runs the verifiers of contracts/guide/webhooks.md in the interpreters of this machine. */
+/** Runs the verifiers of contracts/guide/webhooks.md in the interpreters of this machine, and the one of the client. */
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../contracts/guide/webhooks.md'), 'utf8');
 const sampleIn = (language: string, beginning: string): string => {
@@ -123,7 +124,27 @@ const asShell = (shell: string): Verifier => ({
   },
 });
 
+const CLIENT: Verifier = {
+  name: 'client',
+  isInstalled: true,
+  takes: () => true,
+  verify: (requests, secret) =>
+    Promise.all(
+      requests.map(({ timestamp, signature, body }) => {
+        const headers = {
+          ...(timestamp === null ? {} : { 'x-service-timestamp': timestamp }),
+          ...(signature === null ? {} : { 'x-service-signature': signature }),
+        };
+        return verifyWebhook({ headers, body }, secret).then(
+          () => true,
+          (error: unknown) => (error instanceof WebhookRefused ? false : String(error)),
+        );
+      }),
+    ),
+};
+
 export const VERIFIERS: readonly Verifier[] = [
+  CLIENT,
   asOneProcess('TypeScript', process.execPath, ['--input-type=module-typescript', '--eval', TYPESCRIPT]),
   asOneProcess('Python', 'python3', ['-c', PYTHON]),
   ...['sh', 'bash', 'zsh', 'ksh'].map(asShell),

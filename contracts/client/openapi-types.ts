@@ -1,0 +1,6038 @@
+/** Types of `contracts/openapi.json`, written by `npm run openapi`. */
+
+export interface paths {
+  "/v1/lookup": {
+    /**
+     * Find what a text from outside names. Finds brand, page or ad by a domain, any address, an e-mail address, an address of the ad library, the id of a page or an ad, a username such as `@name`, or the name of a brand. Tells how sure that is and why. Without a match `advice` tells what would make it known. Ads are found with the scope `ads:read` only, landing pages with `pages:read`.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["lookUp"];
+  };
+  "/v1/system/freshness": {
+    /**
+     * Read the freshness of the corpus. Counts of ads and brands, the time of the last scan, and how many brands of each category were scanned lately.
+     *
+     * Scope: `system:read`.
+     */
+    get: operations["getSystemFreshness"];
+  };
+  "/v1/brand-network": {
+    /**
+     * Read a network of brands. Brands that share pages, by ads or by links: those around one brand (itself and its direct neighbours), or those of one category. Give either `brand_id` or `category_id`. Sharing a page is an observed association, not ownership.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandNetwork"];
+  };
+  "/v1/brand-thumbs": {
+    /**
+     * Read thumbnails of brands. For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. The reply has every requested brand; an empty list means that none is stored.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listBrandThumbs"];
+  };
+  "/v1/brands": {
+    /**
+     * List brands. Public brands. A brand that is absent from the service is not evidence that it runs no ads.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listBrands"];
+  };
+  "/v1/brands/sitemap": {
+    /**
+     * List indexable brand pages. Addresses of the brand pages that search engines may index.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listBrandSitemap"];
+  };
+  "/v1/brands/{brandId}": {
+    /**
+     * Read one brand. One brand by uuid or slug. `meta.freshness` says when it was last scanned and when it is next due.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrand"];
+  };
+  "/v1/brands/{brandId}/breakdown": {
+    /**
+     * Read the format breakdown. Active ads by creative format.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandBreakdown"];
+  };
+  "/v1/brands/{brandId}/copy-reuse": {
+    /**
+     * Read which of a brand's texts run elsewhere. Ad texts of the brand that pages not linked to it run too, most foreign ads first, at most twelve. Texts are equal when they have the same words in the same order; catalogue templates do not count. The figures do not say who wrote a text first.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandCopyReuse"];
+  };
+  "/v1/brands/{brandId}/creative-library": {
+    /**
+     * Read a brand's creative library. A sample of active ads with stored media, half of them the longest-running and half the newest, and totals of format, call to action and longevity over all active ads. Longevity is observed survival, not performance.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandCreativeLibrary"];
+  };
+  "/v1/brands/{brandId}/daily-activity": {
+    /**
+     * Read daily activity. Active, new and retired ads of each observed day, oldest first. Days never observed are absent, not zero; unreliable days carry `reliable: false`.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandDailyActivity"];
+  };
+  "/v1/brands/{brandId}/demographics": {
+    /**
+     * Read the demographics of visitors. Shares of the visitors of the brand's site by sex and age, as a traffic provider estimates them; null when it states none.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandDemographics"];
+  };
+  "/v1/brands/{brandId}/leakage": {
+    /**
+     * Read where a brand's ads run outside its own pages. Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages of third parties. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`. It is a third party's when it is linked to the brand in another role, or to other brands only. A page linked to no brand is counted as unlinked, never as a third party's.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandLeakage"];
+  };
+  "/v1/brands/{brandId}/operators": {
+    /**
+     * List the operators of a brand. Companies observed with the domain of the brand, most domains and pages first, each with its other public brands.
+     *
+     * Scope: `operators:read`.
+     */
+    get: operations["listBrandOperators"];
+  };
+  "/v1/brands/{brandId}/partnerships": {
+    /**
+     * List a brand's branded-content creators. Creators who ran branded content with the brand in the 365 days before `meta.as_of`, most ads first. Counts ads of the brand that name the creator and ads of the creator that name the brand. Ads are no evidence of a contract.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listBrandPartnerships"];
+  };
+  "/v1/brands/{brandId}/similar": {
+    /**
+     * List similar sites. Sites with similar visitors, by affinity, as a traffic provider estimates. A site of a public brand shows that brand.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listSimilarSites"];
+  };
+  "/v1/brands/{brandId}/social-pages": {
+    /**
+     * List the social pages of a brand. Pages linked to the brand, most active ads first. Withheld links are left out; the role is `UNVERIFIED` when the claimed one may not be published. Links are observed associations, never ownership.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listBrandSocialPages"];
+  };
+  "/v1/brands/{brandId}/split-tests": {
+    /**
+     * Read the split tests. Testing tools installed on the brand's site and every test read on them: type, state and its basis, arms with configured allocations, the pages acted on with the brand's active ads there, and what tests of the category vary. It never says which arm did better, and no price or shipping amount is served. Null means not read, never none.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandSplitTests"];
+  };
+  "/v1/brands/{brandId}/store": {
+    /**
+     * Read the public storefront. The brand's public storefront catalogue as last collected: what the latest scan covered, products with variants, listed prices and the published available flag, and twelve weeks of observed changes. A shop that no scan has shown is `not_collected`, never an empty catalogue. A product is delisted when two complete scans at least 20 hours apart miss it; an empty answer is a failed fetch.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandStore"];
+  };
+  "/v1/brands/{brandId}/tech-stack": {
+    /**
+     * Read the tech stack. Tools detected on the brand's site, by tool category, then name. Detection can be wrong, and a site that was never scanned shows none. A tool is gone when two complete scans at least 20 hours apart miss it.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandTechStack"];
+  };
+  "/v1/brands/{brandId}/trajectory": {
+    /**
+     * Read the traffic trajectory. Visits and rankings of the brand's site as a traffic provider estimates them, oldest first; at most the newest 800 points. Months never estimated are absent, not zero.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandTrajectory"];
+  };
+  "/v1/brands/{brandId}/velocity": {
+    /**
+     * Read weekly velocity. One item for every ISO week that has an observed day, oldest first. `new_ads` and `retired_ads` sum reliable days only. Shade a week with `reliable_days` 0 as unreliable.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandVelocity"];
+  };
+  "/v1/categories": {
+    /**
+     * List categories. Top-level categories, or the children of one parent, by name. With `slug`, categories of any level that carry it.
+     *
+     * Scope: `categories:read`.
+     */
+    get: operations["listCategories"];
+  };
+  "/v1/categories/sitemap": {
+    /**
+     * List category pages. Addresses of the categories of every level that hold a public brand.
+     *
+     * Scope: `categories:read`.
+     */
+    get: operations["listCategorySitemap"];
+  };
+  "/v1/categories/{categoryId}": {
+    /**
+     * Read one category. A category of any level with its parent and totals over its public brands.
+     *
+     * Scope: `categories:read`.
+     */
+    get: operations["getCategory"];
+  };
+  "/v1/categories/{categoryId}/stats": {
+    /**
+     * Read the stats of a category. Figures of a category of any level: its public brands, their landing pages by type, their estimated visits, and the tools most often detected on their sites. Classification is automated and can be wrong.
+     *
+     * Scope: `categories:read`.
+     */
+    get: operations["getCategoryStats"];
+  };
+  "/v1/ads": {
+    /**
+     * Search ads. Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting. In a process, at most two searches of a workspace run at once (one on a machine of two processors), and 8 more wait for up to 2 s; beyond that 503 with `retry-after`.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["searchAds"];
+  };
+  "/v1/ads/{adId}": {
+    /**
+     * Read one ad. One ad with its full copy, archived media, observation window and what was observed to change.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["getAd"];
+  };
+  "/v1/brands/{brandId}/ads": {
+    /**
+     * List a brand's ads. The ads attributed to the brand, newest start first.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["listBrandAds"];
+  };
+  "/v1/ads/{adId}/creatives": {
+    /**
+     * List an ad's archived creatives. Every archived creative asset of one ad; an empty list means that none is stored.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["listAdCreatives"];
+  };
+  "/v1/creative-coverage": {
+    /**
+     * Read how many creatives were analysed. Counts of a brand's creative files that were measured, transcribed and described, with the values of each closed field over described files. Without `brand_id`: the files of all public brands, each file once.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["getCreativeCoverage"];
+  };
+  "/v1/creative-records": {
+    /**
+     * Search creative records. Creative files, one record each, by brand, analysis depth, media kind, values of closed fields, words said or shown on screen, and numbers; most live ads first. Counts are ads carrying a file, never spend.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["searchCreativeRecords"];
+  };
+  "/v1/creative-records/{creativeKey}": {
+    /**
+     * Read one creative record. One creative file by its key, or by a prefix of at least ten characters: media facts with frame times, transcript with corrections, classification, and the brands and ads that carry it. A prefix of several keys is a conflict.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["getCreativeRecord"];
+  };
+  "/v1/creatives": {
+    /**
+     * List archived creatives. Archived creative assets of one ad, or of a brand's attributed ads, those of the newest ads first. Exactly one of `ad_id` and `brand_id` is required.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["listCreatives"];
+  };
+  "/v1/creatives/{creativeId}": {
+    /**
+     * Read one archived creative. One archived creative asset: a stored file in one ad.
+     *
+     * Scope: `creatives:read`.
+     */
+    get: operations["getCreative"];
+  };
+  "/v1/page-details": {
+    /**
+     * Read several landing pages. Up to 100 landing pages by id, in the order of their ids. Unknown ids, and ids of pages without a public brand, are left out.
+     *
+     * Scope: `pages:read`.
+     */
+    get: operations["listPageDetails"];
+  };
+  "/v1/pages": {
+    /**
+     * List landing pages. Live landing pages of public US ecommerce brands on hosts they own, newest first. With `brand_id` or `category_id`: every live page of that brand or category, of any country and on any host. A page is live until a visit finds it gone.
+     *
+     * Scope: `pages:read`.
+     */
+    get: operations["listPages"];
+  };
+  "/v1/pages/{pageId}": {
+    /**
+     * Read one landing page. One landing page with its scraped and classified fields, and the brands whose ads lead to it.
+     *
+     * Scope: `pages:read`.
+     */
+    get: operations["getPage"];
+  };
+  "/v1/rankings": {
+    /**
+     * List the most visited brands of a country. Public brands with this top traffic country, by monthly visits, most first. Visits and countries are estimates of a traffic provider; brands without estimates are left out.
+     *
+     * Scope: `rankings:read`.
+     */
+    get: operations["listRanking"];
+  };
+  "/v1/rankings/new-advertisers": {
+    /**
+     * List brands that started to advertise. Brands known to the service before the window whose first attributed ad started in the last `days` days, most active first. Rewritten nightly, at `meta.as_of`.
+     *
+     * Scope: `rankings:read`.
+     */
+    get: operations["listNewAdvertisers"];
+  };
+  "/v1/rankings/risers": {
+    /**
+     * List the brands that grew most. Brands whose active ads grew most between a reliable day in the last week and one 7 to 28 days earlier.
+     *
+     * Scope: `rankings:read`.
+     */
+    get: operations["listRisers"];
+  };
+  "/v1/split-test-census": {
+    /**
+     * Read the census of split testing. Counts for every split-testing tool: public brands with it, brands whose tool was read, and brands that run at least one experiment. Personalizations and rollouts are not counted. Null means not read, never zero.
+     *
+     * Scope: `tools:read`.
+     */
+    get: operations["getSplitTestCensus"];
+  };
+  "/v1/tools": {
+    /**
+     * List tools. Tools detected on public brands' sites, most adopted first.
+     *
+     * Scope: `tools:read`.
+     */
+    get: operations["listTools"];
+  };
+  "/v1/tools/{toolSlug}": {
+    /**
+     * Read a tool. One tool with its adoption by category, the tools most often found with it, and the brands that have it by estimated traffic. All counts are of public brands.
+     *
+     * Scope: `tools:read`.
+     */
+    get: operations["getTool"];
+  };
+  "/v1/tools/{toolSlug}/brands": {
+    /**
+     * List the brands that have a tool. Public brands with the tool on their sites, by estimated monthly visits; brands without an estimate come last.
+     *
+     * Scope: `tools:read`.
+     */
+    get: operations["listToolBrands"];
+  };
+  "/v1/audience/{segment}": {
+    /**
+     * List brands by their audience. Public brands with visitors in the segment, by monthly visits, most first. Shares of visitors are estimates of a traffic provider. Segments: `majority-female` (more than half are women), `majority-male` (more than half are men), `gen-z` (at least a quarter are 18 to 24), `millennial` (at least half are 25 to 44 years old), `gen-x` (at least 35 % are 45 to 64), `senior` (at least 15 % are 65 or older), `under-35` (at least half are 18 to 34), `over-45` (at least half are 45 or older). A brand may be in several.
+     *
+     * Scope: `audience:read`.
+     */
+    get: operations["listAudience"];
+  };
+  "/v1/hubs": {
+    /**
+     * List hubs. Social pages that run active ads for two or more public brands, most brands first. Running the ads of a brand is an observed association, not a contract.
+     *
+     * Scope: `operators:read`.
+     */
+    get: operations["listHubs"];
+  };
+  "/v1/operators": {
+    /**
+     * List operators. Companies observed with several domains or pages, most domains and pages first.
+     *
+     * Scope: `operators:read`.
+     */
+    get: operations["listOperators"];
+  };
+  "/v1/operators/{operatorId}": {
+    /**
+     * Read one operator. One company with the public brands, domains and pages it was observed with, and the sources of each association.
+     *
+     * Scope: `operators:read`.
+     */
+    get: operations["getOperator"];
+  };
+  "/v1/workspaces/{ws}/tracked-brands": {
+    /**
+     * List tracked brands. The brands the workspace tracks, newest first.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listTrackedBrands"];
+    /**
+     * Track a brand. Tracks a brand; tracking it again changes the cadence only. The scraper is notified asynchronously. 402 when all slots of the plan are used: free 5, pro 50, business 500, enterprise 5000.
+     *
+     * Scope: `tracking:write`.
+     */
+    post: operations["trackBrand"];
+  };
+  "/v1/workspaces/{ws}/tracked-brands/freshness": {
+    /**
+     * List the freshness of tracked brands. Hours since the last reliable scan of each tracked brand, and the hours that its cadence allows, most overdue first.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["listTrackedBrandsFreshness"];
+  };
+  "/v1/workspaces/{ws}/tracked-brands/{brandId}": {
+    /**
+     * Stop tracking a brand. Takes an empty object as body. `removed` is false when the brand was not tracked.
+     *
+     * Scope: `tracking:write`.
+     */
+    delete: operations["untrackBrand"];
+  };
+  "/v1/workspaces/{ws}/radar": {
+    /**
+     * List observed changes. Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why.
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["listRadar"];
+  };
+  "/v1/workspaces/{ws}/radar/signals": {
+    /**
+     * List signals. What changed at tracked brands in the last `days` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why. Only figures of reliable days are compared. A lasting change is reported once, on the first reliable day that shows it. What a scan that arrived late corrected is marked, and a withdrawn signal stays listed.
+     *
+     * | kind | from where on |
+     * |---|---|
+     * | `ads_started`, `ads_stopped`, `destinations_changed` | one item of the radar that day |
+     * | `ramp` | active ads up by 50 % and by 10 on the reliable day 7 days before |
+     * | `drop` | active ads down by 40 % and by 10 on the reliable day 7 days before |
+     * | `launch_burst` | 10 ads started, and 3 times the mean of the reliable days of the 28 days before |
+     * | `sale` | 3 ads with sale copy started on a reliable day, or 10 % of a wholly read catalogue cheaper than at the scan before |
+     * | `new_landing_page` | an ad that is news, or a changed link, leads to a page that none of the brand's ads led to |
+     * | `new_linked_page` | a page observed to belong with the brand, after the first day of such observations |
+     * | `new_whitelisting_pair` | a new ad on a page that ran none of the brand's, and is a creator's, a partner's or not linked |
+     * | `format_mix_shift` | a format's share of active ads moved by 20 points in 28 days, with 20 active ads on both reliable days |
+     * | `long_runner_refreshed` | copy or link changed 60 days or more after the ad's start |
+     *
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["listSignals"];
+  };
+  "/v1/workspaces/{ws}/alert-deliveries": {
+    /**
+     * List alert deliveries. Deliveries of all rules, queued ones included, newest first, each with its attempts. Deleting a rule deletes its history.
+     *
+     * Scope: `alerts:read`.
+     */
+    get: operations["listAlertDeliveries"];
+  };
+  "/v1/workspaces/{ws}/alerts": {
+    /**
+     * List alert rules. The rules of the workspace, newest first. Signing secrets and addresses of chat tools are left out.
+     *
+     * Scope: `alerts:read`.
+     */
+    get: operations["listAlerts"];
+    /**
+     * Create an alert rule. Creates a rule on tracked brands; 400 names brands that are not tracked. The first rule with a webhook creates the signing secret of the workspace, which only this reply shows. 409 when the workspace has 200 rules.
+     *
+     * Scope: `alerts:write`.
+     */
+    post: operations["createAlert"];
+  };
+  "/v1/workspaces/{ws}/alerts/webhook-secret": {
+    /**
+     * Create or rotate the webhook signing secret. Takes an empty object as body. Only this reply shows the secret. From then on the previous secret signs nothing, not even retries of earlier deliveries.
+     *
+     * Scope: `alerts:write`.
+     */
+    post: operations["issueWebhookSecret"];
+  };
+  "/v1/workspaces/{ws}/alerts/{alertId}": {
+    /**
+     * Change an alert rule. Properties that are absent stay unchanged; `webhook_url: null` removes the webhook. 400 when no channel would remain, or when `brand_ids` names an untracked brand. Deliveries queued for a removed channel are cancelled. Sending the address of a suspended channel, a new one or the same, ends its suspension; `enabled: true` ends all of them.
+     *
+     * Scope: `alerts:write`.
+     */
+    patch: operations["changeAlert"];
+    /**
+     * Delete an alert rule and its delivery history. Takes an empty object as body. Queued deliveries are cancelled. `removed` is false when no such rule existed.
+     *
+     * Scope: `alerts:write`.
+     */
+    delete: operations["deleteAlert"];
+  };
+  "/v1/workspaces/{ws}/alerts/{alertId}/test": {
+    /**
+     * Send a sample of an alert now. Takes an empty object as body. Sends one sample on each channel of the rule and returns the results. Includes suspended channels and works for a disabled rule. A failed sample is not retried. The samples are listed among the deliveries, with the kind `test`. 409 after 30 tests of the workspace in a minute.
+     *
+     * Scope: `alerts:write`.
+     */
+    post: operations["testAlert"];
+  };
+  "/v1/workspaces/{ws}/briefs": {
+    /**
+     * List weekly briefs. The weekly briefs of the workspace with their radar change counts, newest period first. A brief is prepared on the Monday after its week, at 06:00 UTC, if any brand was tracked.
+     *
+     * Scope: `briefs:read`.
+     */
+    get: operations["listBriefs"];
+  };
+  "/v1/workspaces/{ws}/briefs/{briefId}": {
+    /**
+     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week.
+     *
+     * Scope: `briefs:read`.
+     */
+    get: operations["getBrief"];
+    /**
+     * Say how good a weekly brief was. Records useful, already known or wrong; null clears it.
+     *
+     * Scope: `briefs:write`.
+     */
+    patch: operations["giveBriefFeedback"];
+  };
+  "/v1/workspaces/{ws}/reports": {
+    /**
+     * List reports. The reports of the workspace, newest first, each with its download URL once it is ready.
+     *
+     * Scope: `reports:read`.
+     */
+    get: operations["listReports"];
+    /**
+     * Request a report. Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to 31 days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe. 409 when 50 reports of the workspace are queued or running, 500 were requested within 24 hours, or it has 20000 reports.
+     *
+     * Scope: `reports:write`.
+     */
+    post: operations["requestReport"];
+  };
+  "/v1/workspaces/{ws}/reports/{reportId}": {
+    /**
+     * Read a report. One report. `download_url` is set once the report is ready; each read signs a new one.
+     *
+     * Scope: `reports:read`.
+     */
+    get: operations["getReport"];
+  };
+  "/v1/workspaces/{ws}/collections": {
+    /**
+     * List collections. The collections that the caller sees, with their newest 100 items, most recently changed first. A collection that changes while pages are read moves to the first page. Private collections are shown to their creator and editors only.
+     *
+     * Scope: `collections:read`.
+     */
+    get: operations["listCollections"];
+    /**
+     * Create a collection. Creates a collection at the top level or inside another one, optionally with a first item. 404 when the caller does not see the parent. 409 when the workspace has 1000 collections, or for one more than 8 levels deep.
+     *
+     * Scope: `collections:write`.
+     */
+    post: operations["createCollection"];
+  };
+  "/v1/workspaces/{ws}/collections/{collectionId}": {
+    /**
+     * Change a collection. Changes name, description, parent, `visibility` or `editors`; absent properties stay unchanged. Every member who sees a collection may change it. Only its creator, and admins and owners who see it, may change `visibility` and `editors` (403 otherwise). 404 when the caller does not see the collection or the new parent. 409 when it would be inside itself, nested more than 8 levels deep, or hidden from the caller.
+     *
+     * Scope: `collections:write`.
+     */
+    patch: operations["changeCollection"];
+    /**
+     * Delete a collection and every collection inside it. Takes an empty object as body. Deletes everything inside too, including private collections of other members. `removed` is false when it was already deleted; 404 when the caller never saw such a collection, or so many were deleted since that this one is forgotten (500 or more).
+     *
+     * Scope: `collections:write`.
+     */
+    delete: operations["deleteCollection"];
+  };
+  "/v1/workspaces/{ws}/collections/{collectionId}/items": {
+    /**
+     * List the items of a collection. All items of a collection, newest first; a collection itself shows its newest 100. 404 when the caller does not see the collection.
+     *
+     * Scope: `collections:read`.
+     */
+    get: operations["listCollectionItems"];
+    /**
+     * Add an item to a collection. Adding an existing item changes nothing and returns it. The service need not know the object. 409 when the collection has 1000 items.
+     *
+     * Scope: `collections:write`.
+     */
+    post: operations["addCollectionItem"];
+  };
+  "/v1/workspaces/{ws}/collections/{collectionId}/items/{itemType}/{itemKey}": {
+    /**
+     * Remove an item from a collection. Takes an empty object as body. `removed` is false when the item was not there.
+     *
+     * Scope: `collections:write`.
+     */
+    delete: operations["removeCollectionItem"];
+  };
+  "/v1/workspaces/{ws}/saved": {
+    /**
+     * List saved items. Items that members of the workspace have saved, newest first.
+     *
+     * Scope: `collections:read`.
+     */
+    get: operations["listSavedItems"];
+    /**
+     * Save an item. Saves an item for the whole workspace. Saving it again changes nothing and returns the saved item. The service need not know the object. 409 when the workspace has saved 10000 items.
+     *
+     * Scope: `collections:write`.
+     */
+    post: operations["saveItem"];
+  };
+  "/v1/workspaces/{ws}/saved/{itemType}/{itemKey}": {
+    /**
+     * Unsave an item. Takes an empty object as body. `removed` is false when the item was not saved.
+     *
+     * Scope: `collections:write`.
+     */
+    delete: operations["unsaveItem"];
+  };
+  "/v1/workspaces/{ws}/notes": {
+    /**
+     * List notes. The notes of all members, most recently edited first. A note that is edited while pages are read moves to the first page. Notes on a collection are shown only to members who see the collection.
+     *
+     * Scope: `notes:read`.
+     */
+    get: operations["listNotes"];
+    /**
+     * Write the caller's note on a subject. Creates or replaces the one note of the caller on a subject; a replaced note keeps its id. The same text again changes nothing. 404 for a collection that the caller does not see. The service need not know any other subject. 409 for a new note when the workspace has 10000.
+     *
+     * Scope: `notes:write`.
+     */
+    post: operations["writeNote"];
+  };
+  "/v1/workspaces/{ws}/notes/{noteId}": {
+    /**
+     * Delete a note. Takes an empty object as body. `removed` is false when no such note existed. Members delete their own notes; admins and owners delete any note that they can read; otherwise 403.
+     *
+     * Scope: `notes:write`.
+     */
+    delete: operations["deleteNote"];
+  };
+  "/v1/me": {
+    /**
+     * Read who is calling. The caller's workspace, role, plan and granted scopes.
+     *
+     * Scope: `me:read`.
+     */
+    get: operations["getMe"];
+  };
+  "/v1/workspaces/{ws}/api-keys": {
+    /**
+     * List API keys. The workspace's keys, newest first, revoked ones included. The keys themselves are never shown.
+     *
+     * Scope: `apiKeys:read`.
+     */
+    get: operations["listApiKeys"];
+    /**
+     * Create an API key. Only this reply shows the key itself. It belongs to the member of the calling key; scopes beyond the caller's are refused with 403. 409 when the workspace has 200 active keys.
+     *
+     * Scope: `apiKeys:write`.
+     */
+    post: operations["createApiKey"];
+  };
+  "/v1/workspaces/{ws}/api-keys/revoke-unused": {
+    /**
+     * Revoke unused API keys. Revokes every active key that no request has used for the given number of days; a key that was never used counts from its creation. This request is a use of the calling key.
+     *
+     * Scope: `apiKeys:write`.
+     */
+    post: operations["revokeUnusedApiKeys"];
+  };
+  "/v1/workspaces/{ws}/api-keys/{keyId}": {
+    /**
+     * Revoke an API key. The next request with the key is refused with 401. Takes an empty object as body. `removed` is false when the workspace had no such active key. The calling key may revoke itself.
+     *
+     * Scope: `apiKeys:write`.
+     */
+    delete: operations["revokeApiKey"];
+  };
+  "/v1/workspaces/{ws}/api-keys/{keyId}/rotate": {
+    /**
+     * Rotate an API key. Revokes a key and issues a replacement with the same name and scopes, which only this reply shows. Takes an empty object as body. The replacement belongs to the member of the calling key; a key with scopes beyond the caller's is refused with 403, a revoked one with 409.
+     *
+     * Scope: `apiKeys:write`.
+     */
+    post: operations["rotateApiKey"];
+  };
+}
+
+export interface operations {
+  lookUp: {
+    parameters: {
+      path?: never;
+      query: {
+        /** The text, such as `shop.example` or `https://shop.example/boots`. */
+        q: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Lookup"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getSystemFreshness: {
+    parameters: {
+      path?: never;
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["SystemFreshness"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandNetwork: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Uuid or slug of a brand. */
+        brand_id?: string;
+        /** A category of any level. */
+        category_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandNetwork"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandThumbs: {
+    parameters: {
+      path?: never;
+      query: {
+        /** Uuids of brands, separated by commas. */
+        brand_ids: Array<string>;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["BrandThumbs"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrands: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** A category of any level. */
+        category_id?: string;
+        /** The brand's country. */
+        country?: string;
+        /** Search in names. */
+        q?: string;
+        /** First letter of the name. */
+        letter?: string;
+        /** Most first; names from a to z. */
+        sort?: "active_ads" | "new_ads_7d" | "name";
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["BrandSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandSitemap: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** A category of any level. */
+        category_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["BrandSitemapEntry"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrand: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Brand"];
+            meta: components["schemas"]["BrandMeta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandBreakdown: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["FormatBreakdown"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandCopyReuse: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["ReusedCopy"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandCreativeLibrary: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** Maximum ads of both halves together; the reply repeats it as `sample_cap`. */
+        sample?: number;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreativeLibrary"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandDailyActivity: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** First day. 366 days before `to` when absent. Between 2000-01-01 and 2999-12-31. */
+        from?: string;
+        /** Last day. Open when absent. Between 2000-01-01 and 2999-12-31. */
+        to?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["DailyActivity"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandDemographics: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Demographics"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandLeakage: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Leakage"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandOperators: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["OperatorOfBrand"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandPartnerships: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Partnership"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listSimilarSites: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** How many sites. */
+        limit?: number;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["SimilarSite"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandSocialPages: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["SocialPage"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandSplitTests: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandSplitTests"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandStore: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** Products in the answer. */
+        limit?: number;
+        /** `next_product_id` of the previous reply. */
+        after?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Store"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandTechStack: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["TechStackItem"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandTrajectory: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["TrajectoryPoint"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandVelocity: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** How many weeks back. */
+        weeks?: number;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["WeeklyVelocity"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listCategories: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Children of this category. */
+        parent_id?: string;
+        /** Categories of any level with this slug; with `parent_id`, of its children. */
+        slug?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Category"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listCategorySitemap: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["CategorySitemapEntry"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getCategory: {
+    parameters: {
+      path: {
+        /** Id of a category of any level. */
+        categoryId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Category"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getCategoryStats: {
+    parameters: {
+      path: {
+        /** Id of a category of any level. */
+        categoryId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CategoryStats"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  searchAds: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Words of the copy; all of them must occur. */
+        q?: string;
+        /** Creative format. */
+        format?: "video" | "image" | "carousel" | "dco" | "other";
+        /** `missing`: not seen by the last scan, but not confirmed inactive. */
+        status?: "active" | "missing" | "inactive";
+        /** A country whose scans showed the ad. */
+        country?: string;
+        /** Ads attributed to this brand, whenever started. */
+        brand_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["AdSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getAd: {
+    parameters: {
+      path: {
+        /** Library id of an ad. */
+        adId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Ad"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandAds: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["AdSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listAdCreatives: {
+    parameters: {
+      path: {
+        /** Library id of an ad. */
+        adId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Creative"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getCreativeCoverage: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Uuid of a brand. */
+        brand_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreativeCoverage"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  searchCreativeRecords: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Files that the brand's attributed ads carry. */
+        brand_id?: string;
+        /** Exact analysis depth. */
+        depth?: "measured" | "transcribed" | "described";
+        /** Image or video. */
+        media_kind?: "image" | "video";
+        /** How the creative begins. */
+        hook?: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none";
+        /** How it is made. */
+        style?: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only";
+        /** Who speaks or is shown. */
+        presenter?: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none";
+        /** Where it plays. */
+        setting?: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none";
+        /** Its tone. */
+        tone?: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral";
+        /** What kind of offer it makes. */
+        offer?: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none";
+        /** What is to be heard. */
+        audio?: "speech" | "music" | "speech_and_music" | "effects" | "silent";
+        /** Spoken words; all of them must occur. */
+        said?: string;
+        /** Words shown on screen; all of them must occur. */
+        shown?: string;
+        /** Videos at least so long. */
+        min_duration_seconds?: number;
+        /** Videos at most so long. */
+        max_duration_seconds?: number;
+        /** Files at least so large. */
+        min_bytes?: number;
+        /** Files at most so large. */
+        max_bytes?: number;
+        /** At least so many pixels wide. */
+        min_width?: number;
+        /** At most so many pixels wide. */
+        max_width?: number;
+        /** At least so many pixels high. */
+        min_height?: number;
+        /** At most so many pixels high. */
+        max_height?: number;
+        /** Carried by at least so many live ads. */
+        min_active_ads?: number;
+        /** Carried by at most so many live ads. */
+        max_active_ads?: number;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["CreativeRecordSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getCreativeRecord: {
+    parameters: {
+      path: {
+        /** SHA-256 of the file in hex, or its first ten characters or more. */
+        creativeKey: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreativeRecord"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listCreatives: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Library id of an ad. */
+        ad_id?: string;
+        /** Uuid of a brand. */
+        brand_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Creative"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getCreative: {
+    parameters: {
+      path: {
+        /** Id of an archived creative. */
+        creativeId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Creative"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listPageDetails: {
+    parameters: {
+      path?: never;
+      query: {
+        /** Ids of landing pages, separated by commas. */
+        ids: Array<string>;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["LandingPage"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listPages: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** What the page was classified as. */
+        page_type?: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
+        /** Pages of this brand, and pages its ads lead to. */
+        brand_id?: string;
+        /** A category of any level. */
+        category_id?: string;
+        /** Part of the address, in upper or lower case. */
+        url?: string;
+        /** `popular`: pages with the most ads first. */
+        sort?: "newest" | "popular";
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["LandingPageSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getPage: {
+    parameters: {
+      path: {
+        /** Id of a landing page. */
+        pageId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["LandingPage"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listRanking: {
+    parameters: {
+      path?: never;
+      query: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** The country that most visits come from. */
+        country: string;
+        /** A category of any level. */
+        category_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["RankedBrand"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listNewAdvertisers: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Length of the window. */
+        days?: number;
+        /** A category of any level. */
+        category_id?: string;
+        /** The brand's country. */
+        country?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["NewAdvertiser"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listRisers: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** A category of any level. */
+        category_id?: string;
+        /** The brand's country. */
+        country?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Riser"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getSplitTestCensus: {
+    parameters: {
+      path?: never;
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["SplitTestCensusItem"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listTools: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Category of the tool, such as `A/B testing`, in upper or lower case. */
+        category?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["ToolSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getTool: {
+    parameters: {
+      path: {
+        /** Slug or uuid of a tool. */
+        toolSlug: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Tool"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listToolBrands: {
+    parameters: {
+      path: {
+        /** Slug or uuid of a tool. */
+        toolSlug: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Only brands with this top traffic country. */
+        country?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["ToolBrand"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listAudience: {
+    parameters: {
+      path: {
+        /** One of `majority-female`, `majority-male`, `gen-z`, `millennial`, `gen-x`, `senior`, `under-35`, `over-45`. */
+        segment: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["AudienceBrand"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listHubs: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Hub"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listOperators: {
+    parameters: {
+      path?: never;
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["OperatorSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getOperator: {
+    parameters: {
+      path: {
+        /** Id of an operator. */
+        operatorId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Operator"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listTrackedBrands: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["TrackedBrandListItem"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  trackBrand: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TrackBrand"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["TrackedBrand"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      402: components["responses"]["PaymentRequired"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listTrackedBrandsFreshness: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["TrackedBrandFreshness"]>;
+            meta: components["schemas"]["ListMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  untrackBrand: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Uuid of a brand; a slug is not accepted here. */
+        brandId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UntrackBrand"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["UntrackedBrand"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listRadar: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Number of days, counted back from the last scan. */
+        days?: number;
+        /** Only these types, separated by commas. */
+        types?: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+        /** Only this tracked brand. */
+        brand_id?: string;
+        /** Only what was observed on this day, in UTC, whatever `days` is. Between 2000-01-01 and 2999-12-31. */
+        date?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["RadarItem"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listSignals: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** How many days back. */
+        days?: number;
+        /** Only these kinds, separated by commas. */
+        kinds?: Array<"ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed">;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Signal"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listAlertDeliveries: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Deliveries of this rule only. */
+        alert_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["AlertDelivery"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listAlerts: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Alert"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  createAlert: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateAlert"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["WrittenAlert"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  issueWebhookSecret: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["IssueWebhookSecret"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["IssuedWebhookSecret"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  changeAlert: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of an alert rule. */
+        alertId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ChangeAlert"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["WrittenAlert"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  deleteAlert: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of an alert rule. */
+        alertId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DeleteAlert"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["DeletedAlert"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  testAlert: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of an alert rule. */
+        alertId: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TestAlert"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["TestedAlert"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBriefs: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["BriefSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrief: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a brief. */
+        briefId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Brief"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  giveBriefFeedback: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a brief. */
+        briefId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["GiveBriefFeedback"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BriefSummary"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listReports: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Report"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  requestReport: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RequestReport"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Report"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getReport: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a report. */
+        reportId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Report"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listCollections: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Collection"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  createCollection: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateCollection"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Collection"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  changeCollection: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a collection. */
+        collectionId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ChangeCollection"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Collection"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  deleteCollection: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a collection. */
+        collectionId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DeleteCollection"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["DeletedCollection"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listCollectionItems: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a collection. */
+        collectionId: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["CollectionItem"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  addCollectionItem: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a collection. */
+        collectionId: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ItemReference"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["AddedCollectionItem"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  removeCollectionItem: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a collection. */
+        collectionId: string;
+        /** Type of the item. */
+        itemType: "ad" | "brand" | "creative" | "creative_record" | "page";
+        /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        itemKey: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RemoveCollectionItem"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["RemovedCollectionItem"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listSavedItems: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Of this type only. */
+        item_type?: "ad" | "brand" | "creative" | "creative_record" | "page";
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["SavedItem"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  saveItem: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ItemReference"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["SavedItem"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  unsaveItem: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Type of the item. */
+        itemType: "ad" | "brand" | "creative" | "creative_record" | "page";
+        /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        itemKey: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnsaveItem"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["UnsavedItem"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listNotes: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** On subjects of this type only. */
+        subject_type?: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
+        /** Notes on this subject only. Requires `subject_type`, which decides the format of the key. */
+        subject_key?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["Note"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  writeNote: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WriteNote"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Note"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  deleteNote: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a note. */
+        noteId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DeleteNote"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["DeletedNote"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getMe: {
+    parameters: {
+      path?: never;
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Me"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listApiKeys: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: Array<components["schemas"]["ApiKey"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  createApiKey: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateApiKey"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreatedApiKey"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  revokeUnusedApiKeys: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RevokeUnusedApiKeys"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["RevokedUnusedApiKeys"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  revokeApiKey: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of an API key. */
+        keyId: string;
+      };
+      query?: never;
+      header?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RevokeApiKey"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["RevokedApiKey"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  rotateApiKey: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of an API key. */
+        keyId: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RotateApiKey"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreatedApiKey"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+}
+
+export interface webhooks {
+  alert: {
+    content: {
+      "application/json": components["schemas"]["AlertPayload"];
+    };
+  };
+}
+
+export interface components {
+  schemas: {
+    Ad: {
+      /** The library's id: digits, beyond 2^53, hence a string. */
+      id: string;
+      brand_id: string;
+      page: components["schemas"]["AdPage"] | null;
+      status: "active" | "missing" | "inactive";
+      format: "video" | "image" | "carousel" | "dco" | "other";
+      body: string | null;
+      title: string | null;
+      cta_type: string | null;
+      cta_text: string | null;
+      /** As the library shows it, URL macros included. */
+      destination_url: string | null;
+      platforms: Array<string>;
+      /** Countries whose scans showed the ad. */
+      countries: Array<string>;
+      /** Start date in the library. */
+      started_on: string | null;
+      /** Stop date as stated by the library; null when it stated none. */
+      stopped_on: string | null;
+      first_seen_at: string;
+      last_seen_at: string;
+      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. */
+      days_active: number | null;
+      library_url: string;
+      brand: components["schemas"]["BrandReference"];
+      link_description: string | null;
+      caption: string | null;
+      languages: Array<string>;
+      /** As the library shows it. */
+      media: Array<components["schemas"]["AdMedia"]>;
+      /** Its archived files, at most 100; empty: none stored. */
+      archived_media: Array<components["schemas"]["Creative"]>;
+      cards: Array<components["schemas"]["AdCopy"]>;
+      versions: Array<components["schemas"]["AdCopy"]>;
+      /** Newest first, at most 100 entries. */
+      history: Array<components["schemas"]["AdHistoryEntry"]>;
+    };
+    /** A card of a carousel, or a version of the ad. */
+    AdCopy: {
+      body: string | null;
+      title: string | null;
+      link_description: string | null;
+      cta_text: string | null;
+      destination_url: string | null;
+    };
+    /** One observed change. `corrected`: a scan that arrived late changed what was recorded; `attributed`: the ad moved to another brand. Neither is news. */
+    AdHistoryEntry: {
+      at: string;
+      change: "started" | "revised" | "destination_changed" | "confirmed_inactive" | "returned" | "corrected" | "attributed";
+      detail: Record<string, unknown>;
+    };
+    AdMedia: {
+      kind: "image" | "video";
+      /** URL of the file at the library; it expires. */
+      source_url: string | null;
+      poster_url: string | null;
+      /** The archived file, when the ad shows exactly one file of this kind. Otherwise null: the library does not say which file is which, and `archived_media` lists all of them. */
+      archived_url: string | null;
+    };
+    /** The social page that runs the ad: an association, not ownership. */
+    AdPage: {
+      page_id: string;
+      page_name: string | null;
+    };
+    AdSummary: {
+      /** The library's id: digits, beyond 2^53, hence a string. */
+      id: string;
+      brand_id: string;
+      page: components["schemas"]["AdPage"] | null;
+      status: "active" | "missing" | "inactive";
+      format: "video" | "image" | "carousel" | "dco" | "other";
+      body: string | null;
+      title: string | null;
+      cta_type: string | null;
+      cta_text: string | null;
+      /** As the library shows it, URL macros included. */
+      destination_url: string | null;
+      platforms: Array<string>;
+      /** Countries whose scans showed the ad. */
+      countries: Array<string>;
+      /** Start date in the library. */
+      started_on: string | null;
+      /** Stop date as stated by the library; null when it stated none. */
+      stopped_on: string | null;
+      first_seen_at: string;
+      last_seen_at: string;
+      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. */
+      days_active: number | null;
+      library_url: string;
+    };
+    AddedCollectionItem: {
+      collection_id: string;
+      workspace_id: string;
+      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** Id of the member who added it. */
+      created_by: string;
+      /** When it was added. */
+      created_at: string;
+    };
+    Alert: {
+      id: string;
+      name: string;
+      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
+      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      /** Brands that the rule watches. An untracked brand is ignored until it is tracked again. */
+      brand_ids: Array<string>;
+      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
+      cadence: "instant" | "daily" | "weekly";
+      /** Whether it is mailed to the member who created the rule. */
+      email: boolean;
+      /** An https URL that signed requests are posted to. */
+      webhook_url: string | null;
+      /** Host of the chat tool's incoming webhook; the address itself is never returned. */
+      chat: {
+        host: string;
+      } | null;
+      /** As members set it. */
+      enabled: boolean;
+      /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
+      sends_on: Array<"email" | "webhook" | "chat">;
+      /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
+      suspended: Array<{
+        channel: "webhook" | "chat";
+        /** Start of the failures without a success since. */
+        failing_since: string;
+        suspended_at: string;
+      }>;
+      /** Id of the member who created it and receives its e-mails. */
+      created_by: string;
+      created_at: string;
+      /** When it was last changed, or one of its channels was suspended. */
+      updated_at: string;
+    };
+    AlertDelivery: {
+      /** Equal to `webhook-id` of each request and to `id` of its body. */
+      id: string;
+      /** The rule that sent it. */
+      alert_id: string;
+      channel: "email" | "webhook" | "chat";
+      /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
+      kind: "alert" | "digest" | "test" | "notice";
+      /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
+      status: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
+      /** Items it is about. */
+      items_total: number;
+      /** When it was queued. */
+      created_at: string;
+      /** While retrying; otherwise null. */
+      next_attempt_at: string | null;
+      /** When it was delivered, given up or cancelled; null until then. */
+      finished_at: string | null;
+      /** Reason why it is not delivered yet, or was cancelled, as a sentence. */
+      reason: string | null;
+      attempts_total: number;
+      /** Oldest first; at most the latest 30. */
+      attempts: Array<components["schemas"]["AlertDeliveryAttempt"]>;
+    };
+    AlertDeliveryAttempt: {
+      /** Number of the attempt, from 1; a replay continues the count. */
+      attempt: number;
+      attempted_at: string;
+      /** Result of the attempt: done, another attempt follows, or given up. */
+      outcome: "delivered" | "retrying" | "failed";
+      /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. Null when delivered. */
+      failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
+      /** The receiver's HTTP status or SMTP reply code; null without a reply. */
+      status_code: number | null;
+      /** Why it failed, as a sentence. */
+      reason: string | null;
+      duration_ms: number;
+      /** When the next attempt was due; null when there was none. */
+      next_attempt_at: string | null;
+    };
+    /** An observation, never a statement of cause or ownership. */
+    AlertItem: {
+      /** The same item has the same id in every payload. */
+      id: string;
+      type: "ad_started" | "ad_stopped" | "destination_changed" | "page_linked" | "partner_started" | "activity";
+      observed_at: string;
+      brand: components["schemas"]["BrandReference"];
+      /** What was observed, as a sentence. */
+      title: string;
+      ad_id: string | null;
+      page_id: string | null;
+      destination_url: string | null;
+      previous_destination_url: string | null;
+      /** For `activity`, the kind of signal. */
+      signal: string | null;
+      /** Link to details in this service. */
+      url: string;
+    };
+    AlertPayload: {
+      /** Id of the delivery, equal to the header `webhook-id` in every attempt. */
+      id: string;
+      type: "alert.matched" | "alert.digest" | "alert.test" | "alert.suspended";
+      kind: "alert" | "digest" | "test" | "notice";
+      created_at: string;
+      workspace_id: string;
+      alert: {
+        id: string;
+        name: string;
+        trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+        cadence: "instant" | "daily" | "weekly";
+      };
+      /** Days of a digest, both included; otherwise null. */
+      period: {
+        from: string;
+        to: string;
+      } | null;
+      items_total: number;
+      items: Array<components["schemas"]["AlertItem"]>;
+      /** When the newest item was observed. */
+      as_of: string;
+      /** For `alert.suspended`, which is sent by e-mail only: the suspended channel. */
+      suspended_channel?: "webhook" | "chat";
+      /** Only in an `alert.matched` that replaces several: their number, and a link to the list of deliveries. Too many deliveries of the rule were waiting. `items_total` counts the items of all. */
+      merged?: {
+        alerts: number;
+        url: string;
+      };
+    };
+    ApiKey: {
+      key_id: string;
+      workspace_id: string;
+      /** What the key is for. */
+      name: string;
+      /** The last characters of the key, to recognise it. */
+      last_four: string;
+      /** Granted scopes. The present role of the member may allow fewer. */
+      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      status: "active" | "revoked";
+      created_at: string;
+      /** The member who owns the key. The name is null for an erased member. */
+      created_by: {
+        id: string;
+        name: string | null;
+      };
+      /** The key that this one replaced by rotation; otherwise null. */
+      replaces: string | null;
+      /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
+      last_used_at: string | null;
+      revoked_at: string | null;
+    };
+    AudienceBrand: {
+      rank: number;
+      brand: components["schemas"]["BrandSummary"];
+      /** Estimated visits in a month. */
+      monthly_visits: number;
+      /** The day, or the first of the month, of the visits. */
+      estimated_for: string;
+      demographics: components["schemas"]["Demographics"];
+    };
+    Brand: {
+      id: string;
+      slug: string;
+      name: string;
+      domain: string;
+      /** The brand in this service. */
+      url: string;
+      logo_url: string | null;
+      country: string | null;
+      /** Top level. */
+      category: components["schemas"]["CategoryReference"] | null;
+      mid_category: components["schemas"]["CategoryReference"] | null;
+      /** Ads not confirmed inactive; an ad not seen is not an ad stopped. */
+      active_ads: number;
+      total_ads: number;
+      new_ads_7d: number;
+      indexable: boolean;
+      as_of: string;
+      description: string | null;
+      inactive_ads: number;
+      new_ads_30d: number;
+      retired_ads_7d: number;
+      retired_ads_30d: number;
+      avg_ad_lifespan_days: number | null;
+      last_ad_seen_at: string | null;
+      formats: components["schemas"]["Formats"];
+      top_countries: Array<{
+        country: string;
+        ads: number;
+      }>;
+    };
+    /** About the single-brand read. */
+    BrandMeta: {
+      /** The same as the header `x-request-id`. */
+      request_id: string;
+      /** Time at which the figures hold. Quote it with them. */
+      as_of: string;
+      /** Age of `as_of` in hours. */
+      lag_hours?: number;
+      freshness: components["schemas"]["Freshness"];
+    };
+    /** Brands that share pages: observed associations, not ownership. */
+    BrandNetwork: {
+      /** At most 100. Of a category, those that meet most others on pages, most linked first. Of one brand, the brand itself, then those it shares most with: a page counts the more the fewer brands share it. */
+      brands: Array<{
+        brand: components["schemas"]["BrandReference"];
+        /** Brands of this network that share a page with it. */
+        linked_brands: number;
+      }>;
+      /** Between the brands shown, most confident first, at most 500. Pages of more than 100 brands link none of them. */
+      links: Array<{
+        /** The two brand ids, sorted: a link has no direction. */
+        brand_ids: Array<string>;
+        shared_pages: number;
+        /** How much the shared pages say: each counts for the weaker of its two associations, divided by the number of other brands on it; together they count for the chance that not all of them are wrong. */
+        confidence: number;
+      }>;
+      /** Brands of the whole network, including those not shown. */
+      brands_with_link: number;
+      /** Public brands of the category that share no page with another; 0 in the network of one brand that has links or is not public. */
+      brands_without_link: number;
+    };
+    /** A brand as shown in other records. */
+    BrandReference: {
+      id: string;
+      slug: string;
+      name: string;
+      logo_url: string | null;
+      url: string;
+    };
+    BrandSitemapEntry: {
+      slug: string;
+      url: string;
+      updated_at: string;
+    };
+    BrandSplitTests: {
+      /** not_collected: the site was never scanned, which does not mean that nothing is tested there. */
+      status: "collected" | "not_collected";
+      scanned_at: string | null;
+      /** Testing tools installed on the site; null when it was never scanned. */
+      tools: Array<{
+        slug: string;
+        name: string;
+        /** What the tool is for. */
+        category: string;
+        website_url: string | null;
+        /** The tool in this service. */
+        url: string;
+        /** Whether any scan could read its configuration. */
+        read: boolean;
+        /** When it was last read. */
+        read_at: string | null;
+        /** Tests that were read from the tool; null when it was not read. */
+        tests: number | null;
+      }> | null;
+      /** Running ones first, then newest first; null when no tool was read. */
+      tests: Array<components["schemas"]["SplitTest"]> | null;
+      /** Of the brand's top-level category; null where it has none. */
+      category_profile: {
+        category: components["schemas"]["CategoryReference"];
+        /** Public brands of the category with a tool that was read. */
+        brands_read: number;
+        /** What their tests vary, most tests first. */
+        types: Array<{
+          /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
+          type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+          brands: number;
+          tests: number;
+          running_tests: number;
+        }>;
+      } | null;
+    };
+    BrandSummary: {
+      id: string;
+      slug: string;
+      name: string;
+      domain: string;
+      /** The brand in this service. */
+      url: string;
+      logo_url: string | null;
+      country: string | null;
+      /** Top level. */
+      category: components["schemas"]["CategoryReference"] | null;
+      mid_category: components["schemas"]["CategoryReference"] | null;
+      /** Ads not confirmed inactive; an ad not seen is not an ad stopped. */
+      active_ads: number;
+      total_ads: number;
+      new_ads_7d: number;
+      indexable: boolean;
+      as_of: string;
+    };
+    BrandThumbs: {
+      brand_id: string;
+      /** Newest first; empty when none is stored. */
+      thumbs: Array<components["schemas"]["Thumb"]>;
+    };
+    Brief: {
+      id: string;
+      /** ISO 8601 week, as in `2026-W47`. */
+      week: string;
+      /** Monday, in UTC. */
+      from: string;
+      /** Sunday, in UTC, included. */
+      to: string;
+      /** Brands that were tracked. */
+      brands: number;
+      /** At all of them. */
+      changes: components["schemas"]["RadarChangeCounts"];
+      /** Null when there is none, or it was cleared. */
+      feedback: "useful" | "already_known" | "wrong" | null;
+      /** When the brief was prepared; its figures are as of then. */
+      created_at: string;
+      /** All brands tracked at that time, most changes first. */
+      changes_by_brand: Array<{
+        brand: components["schemas"]["BrandReference"];
+        changes: components["schemas"]["RadarChangeCounts"];
+      }>;
+      /** Items as of that time, newest first within each group: destinations changed by ads that ran for 60 days or more, stops of such ads, launches, other changed destinations, other stops. */
+      notable_items: Array<components["schemas"]["RadarItem"]>;
+    };
+    BriefSummary: {
+      id: string;
+      /** ISO 8601 week, as in `2026-W47`. */
+      week: string;
+      /** Monday, in UTC. */
+      from: string;
+      /** Sunday, in UTC, included. */
+      to: string;
+      /** Brands that were tracked. */
+      brands: number;
+      /** At all of them. */
+      changes: components["schemas"]["RadarChangeCounts"];
+      /** Null when there is none, or it was cleared. */
+      feedback: "useful" | "already_known" | "wrong" | null;
+      /** When the brief was prepared; its figures are as of then. */
+      created_at: string;
+    };
+    Category: {
+      id: string;
+      slug: string;
+      name: string;
+      /** The category in this service. */
+      url: string;
+      /** 1 for a top level, 3 for a leaf. */
+      level: number;
+      /** The category above; null for a top level. */
+      parent: components["schemas"]["CategoryReference"] | null;
+      description: string | null;
+      /** Categories directly below. */
+      children: number;
+      /** Over the public brands of this category and of those below it. */
+      totals: {
+        brands: number;
+        /** Of those brands. */
+        active_ads: number;
+        total_ads: number;
+        /** Brands whose visits are estimated. */
+        brands_with_traffic: number;
+        /** Sum of their estimated visits; null when none is estimated. */
+        monthly_visits: number | null;
+      };
+      /** Newest observation of its public brands; null when it has no public brand. */
+      as_of: string | null;
+    };
+    /** A category as shown in brand records. */
+    CategoryReference: {
+      id: string;
+      slug: string;
+      name: string;
+    };
+    CategorySitemapEntry: {
+      slug: string;
+      url: string;
+      updated_at: string;
+    };
+    CategoryStats: {
+      category: components["schemas"]["CategoryReference"];
+      /** Public brands of the category and of those below it. */
+      brands: number;
+      /** Live landing pages that ads of those brands lead to. */
+      landing_urls: number;
+      /** Brands whose visits are estimated. */
+      brands_with_traffic: number;
+      /** Sum of their estimated visits; null when none is estimated. */
+      monthly_visits: number | null;
+      /** Up to ten types of those pages, most first; pages not classified are left out. */
+      top_page_types: Array<{
+        page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
+        landing_urls: number;
+      }>;
+      /** Up to ten tools detected on the sites of those brands, most brands first. */
+      top_tools: Array<{
+        tool: components["schemas"]["ToolReference"];
+        brands: number;
+      }>;
+    };
+    /** Properties that are absent stay unchanged. */
+    ChangeAlert: {
+      name?: string;
+      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
+      trigger?: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      /** Brands that the workspace tracks; replaces the existing list. */
+      brand_ids?: Array<string>;
+      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
+      cadence?: "instant" | "daily" | "weekly";
+      /** Whether it is mailed to the member who created the rule. */
+      email?: boolean;
+      /** An https URL that signed requests are posted to. Null removes it. An address, also the same one, ends the suspension of the channel. */
+      webhook_url?: string | null;
+      /** The incoming webhook of a chat tool: Slack (hooks.slack.com/services/…), Discord (discord.com/api/webhooks/…), Microsoft Teams (Workflows) (….logic.azure.com/workflows/… or ….api.powerplatform.com/…/workflows/…), Google Chat (chat.googleapis.com/v1/spaces/…/messages?…), Mattermost (…/hooks/ and 26 characters), Rocket.Chat (…/hooks/ and two ids). Each gets its own form; other addresses are refused. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it. An address, also the same one, ends the suspension of the channel. */
+      chat_webhook_url?: string | null;
+      /** `true` ends all suspensions, even when the rule is already enabled. */
+      enabled?: boolean;
+    };
+    /** What is not named stays. */
+    ChangeCollection: {
+      name?: string;
+      description?: string | null;
+      /** Null moves it to the top. */
+      parent_id?: string | null;
+      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
+      visibility?: "workspace" | "private";
+      /** Ids of members; replaces the existing list. */
+      editors?: Array<string>;
+    };
+    Collection: {
+      id: string;
+      name: string;
+      description: string | null;
+      /** The parent collection; null at the top level, or when the caller may not see the parent. */
+      parent_id: string | null;
+      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
+      visibility: "workspace" | "private";
+      /** Id of the member who created it. */
+      created_by: string;
+      /** Ids of members who may see and change it regardless of its visibility. */
+      editors: Array<string>;
+      /** Newest first, the newest 100. */
+      items: Array<components["schemas"]["CollectionItem"]>;
+      /** Number of all items, including those not shown. */
+      item_count: number;
+      created_at: string;
+      /** When it last changed. Adding or removing an item counts; a change of a collection inside it does not. */
+      updated_at: string;
+    };
+    CollectionItem: {
+      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** Id of the member who added it. */
+      created_by: string;
+      /** When it was added. */
+      created_at: string;
+    };
+    /** At least one of the three channels is required. */
+    CreateAlert: {
+      name: string;
+      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
+      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      /** Brands that the workspace tracks. */
+      brand_ids: Array<string>;
+      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
+      cadence?: "instant" | "daily" | "weekly";
+      /** Whether it is mailed to the member who created the rule. */
+      email?: boolean;
+      /** An https URL that signed requests are posted to. */
+      webhook_url?: string | null;
+      /** The incoming webhook of a chat tool: Slack (hooks.slack.com/services/…), Discord (discord.com/api/webhooks/…), Microsoft Teams (Workflows) (….logic.azure.com/workflows/… or ….api.powerplatform.com/…/workflows/…), Google Chat (chat.googleapis.com/v1/spaces/…/messages?…), Mattermost (…/hooks/ and 26 characters), Rocket.Chat (…/hooks/ and two ids). Each gets its own form; other addresses are refused. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it. */
+      chat_webhook_url?: string | null;
+      enabled?: boolean;
+    };
+    CreateApiKey: {
+      /** What the key is for. */
+      name: string;
+      /** Scopes of the key: a subset of those of the calling key. */
+      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+    };
+    CreateCollection: {
+      name: string;
+      description?: string | null;
+      /** The parent collection. Deleting the parent deletes this one too. */
+      parent_id?: string | null;
+      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
+      visibility?: "workspace" | "private";
+      /** Ids of members. */
+      editors?: Array<string>;
+      first_item?: components["schemas"]["ItemReference"];
+    };
+    CreatedApiKey: {
+      key_id: string;
+      workspace_id: string;
+      /** What the key is for. */
+      name: string;
+      /** The last characters of the key, to recognise it. */
+      last_four: string;
+      /** Granted scopes. The present role of the member may allow fewer. */
+      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      status: "active" | "revoked";
+      created_at: string;
+      /** The member who owns the key. The name is null for an erased member. */
+      created_by: {
+        id: string;
+        name: string | null;
+      };
+      /** The key that this one replaced by rotation; otherwise null. */
+      replaces: string | null;
+      /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
+      last_used_at: string | null;
+      revoked_at: string | null;
+      /** The key itself. Shown only in this reply: store it now. */
+      api_key: string;
+    };
+    /** An archived creative asset: one stored file in one ad. */
+    Creative: {
+      id: string;
+      ad_id: string;
+      /** The brand that the ad is attributed to. */
+      brand_id: string;
+      /** SHA-256 of the file, in hex. */
+      creative_key: string;
+      media_kind: "image" | "video";
+      content_type: string | null;
+      /** Null, here and below: not measured. */
+      bytes: number | null;
+      /** In pixels. */
+      width: number | null;
+      /** In pixels. */
+      height: number | null;
+      /** Of a video. */
+      duration_seconds: number | null;
+      /** URL of the stored file. */
+      media_url: string | null;
+      /** Still image of the file; null when none is stored. */
+      poster_url: string | null;
+      /** Whether the ad is not confirmed inactive. */
+      ad_active: boolean;
+      /** When the ad was first seen to carry the file. */
+      first_seen_at: string;
+      /** When a measurement or analysis of the file last found something new. */
+      as_of: string;
+      /** The asset in this service. */
+      url: string;
+      /** URL of the file's record, shared by all ads that carry the file. */
+      record_url: string;
+    };
+    CreativeCoverage: {
+      /** Null: over the files of all public brands. */
+      brand: components["schemas"]["BrandReference"] | null;
+      measured_files: number;
+      images: number;
+      videos: number;
+      /** Measured files that were transcribed or described. */
+      transcribed_files: number;
+      /** Of the measured ones. */
+      described_files: number;
+      /** Values of each closed field, counted over described files. */
+      fields: Array<{
+        field: "hook" | "style" | "presenter" | "setting" | "tone" | "offer" | "audio";
+        /** Most files first; null when no file has been described. */
+        values: Array<{
+          value: string;
+          files: number;
+        }> | null;
+        /** Described files without a value for the field. */
+        not_read: number | null;
+      }>;
+    };
+    /** Automated classification into closed lists; it can be wrong. Null: not analysed; `none`: analysed, nothing found. */
+    CreativeFields: {
+      /** How the creative begins. */
+      hook: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none" | null;
+      /** How it is made. */
+      style: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only" | null;
+      /** Who speaks or is shown. */
+      presenter: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none" | null;
+      /** Where it plays. */
+      setting: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none" | null;
+      tone: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral" | null;
+      /** What kind of offer it makes. */
+      offer: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none" | null;
+      audio: "speech" | "music" | "speech_and_music" | "effects" | "silent" | null;
+    };
+    CreativeLibrary: {
+      brand: components["schemas"]["BrandReference"];
+      /** Maximum ads in both samples together. */
+      sample_cap: number;
+      /** Active ads with stored media, oldest first. */
+      longest_running: Array<components["schemas"]["LibraryAd"]>;
+      /** Active ads with stored media, newest first; excludes ads of the oldest sample. */
+      newest: Array<components["schemas"]["LibraryAd"]>;
+      totals: {
+        /** Over all active ads, with stored media or without. */
+        active_ads: number;
+        with_stored_media: number;
+        formats: components["schemas"]["Formats"];
+        /** Most ads first, at most 20; null: not analysed. */
+        ctas: Array<{
+          cta_type: string | null;
+          ads: number;
+        }>;
+        /** Active ads by days from start, or first sighting, to the brand's last scan: survival, not performance. */
+        longevity: {
+          days_0_6: number;
+          days_7_29: number;
+          days_30_89: number;
+          days_90_plus: number;
+          longest_days: number | null;
+        };
+      };
+    };
+    CreativeRecord: {
+      /** SHA-256 of the file, in hex. */
+      creative_key: string;
+      media_kind: "image" | "video";
+      content_type: string | null;
+      /** Null, here and below: not measured. */
+      bytes: number | null;
+      /** In pixels. */
+      width: number | null;
+      /** In pixels. */
+      height: number | null;
+      /** Of a video. */
+      duration_seconds: number | null;
+      /** URL of the stored file. */
+      media_url: string | null;
+      /** Still image of the file; null when none is stored. */
+      poster_url: string | null;
+      /** Analysis depth; each level includes the earlier ones. */
+      depth: "measured" | "transcribed" | "described";
+      fields: components["schemas"]["CreativeFields"];
+      /** First 300 characters of the transcript; null: not transcribed. */
+      transcript_excerpt: string | null;
+      /** Ads not confirmed inactive that carry the file, or a file with the same picture by its perceptual hash; never spend. */
+      active_ads: number;
+      /** Ads ever seen to carry the file or one with the same picture. */
+      total_ads: number;
+      /** When the file was first observed. */
+      stored_at: string;
+      /** When a measurement or analysis last found something new. */
+      as_of: string;
+      /** The record in this service. */
+      url: string;
+      /** Frames extracted from a video; null: none were extracted. */
+      frame_times_seconds: Array<number> | null;
+      /** Frames that were analysed; null: not analysed. */
+      read_frame_times_seconds: Array<number> | null;
+      /** Null: not read. */
+      transcript: {
+        /** Text before corrections; empty when there is no speech. */
+        text: string;
+        language: string | null;
+        /** Corrected passages; null: not checked. */
+        corrections: Array<{
+          heard: string;
+          meant: string;
+        }> | null;
+      } | null;
+      /** Words shown on screen, in order; null: not analysed. */
+      shown_texts: Array<string> | null;
+      /** Brands whose ads carry the file or its picture, most ads first, at most 20. */
+      brands: Array<{
+        brand: components["schemas"]["BrandReference"];
+        active_ads: number;
+        total_ads: number;
+      }>;
+      /** Ads that carry the file or its picture, active ones and then newest first, at most 100. */
+      ads: Array<{
+        id: string;
+        brand_id: string;
+        /** Not confirmed inactive. */
+        active: boolean;
+        creative_id: string;
+        /** The ad in this service. */
+        url: string;
+      }>;
+    };
+    /** One creative file, whichever ads carry it. */
+    CreativeRecordSummary: {
+      /** SHA-256 of the file, in hex. */
+      creative_key: string;
+      media_kind: "image" | "video";
+      content_type: string | null;
+      /** Null, here and below: not measured. */
+      bytes: number | null;
+      /** In pixels. */
+      width: number | null;
+      /** In pixels. */
+      height: number | null;
+      /** Of a video. */
+      duration_seconds: number | null;
+      /** URL of the stored file. */
+      media_url: string | null;
+      /** Still image of the file; null when none is stored. */
+      poster_url: string | null;
+      /** Analysis depth; each level includes the earlier ones. */
+      depth: "measured" | "transcribed" | "described";
+      fields: components["schemas"]["CreativeFields"];
+      /** First 300 characters of the transcript; null: not transcribed. */
+      transcript_excerpt: string | null;
+      /** Ads not confirmed inactive that carry the file, or a file with the same picture by its perceptual hash; never spend. */
+      active_ads: number;
+      /** Ads ever seen to carry the file or one with the same picture. */
+      total_ads: number;
+      /** When the file was first observed. */
+      stored_at: string;
+      /** When a measurement or analysis last found something new. */
+      as_of: string;
+      /** The record in this service. */
+      url: string;
+    };
+    DailyActivity: {
+      date: string;
+      active_ads: number;
+      new_ads: number;
+      retired_ads: number;
+      /** Whether complete scans covered every page linked to the brand that day. */
+      reliable: boolean;
+    };
+    /** An empty object. */
+    DeleteAlert: Record<string, never>;
+    /** An empty object. */
+    DeleteCollection: Record<string, never>;
+    /** An empty object. */
+    DeleteNote: Record<string, never>;
+    DeletedAlert: {
+      alert_id: string;
+      workspace_id: string;
+      /** False when no such rule existed. */
+      removed: boolean;
+    };
+    DeletedCollection: {
+      collection_id: string;
+      workspace_id: string;
+      /** False when it was already deleted. */
+      removed: boolean;
+    };
+    DeletedNote: {
+      note_id: string;
+      workspace_id: string;
+      /** False when no such note existed. */
+      removed: boolean;
+    };
+    /** Estimated shares of visitors, 0 to 1; null when the provider states none. */
+    Demographics: {
+      female: number | null;
+      male: number | null;
+      age_18_24: number | null;
+      age_25_34: number | null;
+      age_35_44: number | null;
+      age_45_54: number | null;
+      age_55_64: number | null;
+      age_65_plus: number | null;
+    };
+    /** The body of every 4xx and 5xx reply. */
+    Error: {
+      error: {
+        type: "bad_request" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "conflict" | "rate_limited" | "internal" | "unavailable";
+        /** What to do. */
+        message: string;
+        status: number;
+        /** The same as the header `x-request-id`; report it. */
+        request_id: string;
+        details?: Array<components["schemas"]["ErrorDetail"]>;
+      };
+    };
+    ErrorDetail: {
+      /** Name of the parameter, or path of the body property. */
+      path: string;
+      message: string;
+      /** Stable name of the fault. */
+      code: string;
+    };
+    /** Link to the full evidence of a signal. */
+    Evidence: {
+      resource: "radar" | "ad" | "ads" | "daily_activity" | "social_pages" | "store";
+      /** URL in this service, readable with the same key. */
+      url: string;
+    };
+    FormatBreakdown: {
+      formats: components["schemas"]["Formats"];
+      as_of: string;
+    };
+    /** Active ads by creative format. */
+    Formats: {
+      video: number;
+      image: number;
+      carousel: number;
+      dco: number;
+      other: number;
+    };
+    Freshness: {
+      /** When the brand was last scanned. */
+      as_of: string | null;
+      /** The last scan that made its day reliable. */
+      last_reliable_at: string | null;
+      /** When the next scan is due. */
+      next_due: string | null;
+      freshness_tier: "daily" | "weekly" | "census";
+    };
+    GiveBriefFeedback: {
+      /** Null clears. */
+      feedback: "useful" | "already_known" | "wrong" | null;
+    };
+    /** A page that runs ads for two or more brands: an observed association. */
+    Hub: {
+      page: components["schemas"]["AdPage"];
+      followers: number | null;
+      /** Public brands with active ads on the page. */
+      brands: number;
+      /** Live creatives: active ads of these brands on the page. */
+      active_ads: number;
+      /** Most active ads first, at most 50. */
+      roster: Array<{
+        brand: components["schemas"]["BrandReference"];
+        active_ads: number;
+      }>;
+    };
+    /** An empty object. */
+    IssueWebhookSecret: Record<string, never>;
+    IssuedWebhookSecret: {
+      workspace_id: string;
+      /** Shown only in this reply: store it now. */
+      webhook_secret: string;
+      /** True when it replaced another secret, which no longer signs. */
+      rotated: boolean;
+      created_at: string;
+    };
+    /** A thing by type and key. Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+    ItemReference: {
+      item_type: "ad";
+      item_key: string;
+    } | {
+      item_type: "brand";
+      item_key: string;
+    } | {
+      item_type: "creative";
+      item_key: string;
+    } | {
+      item_type: "creative_record";
+      item_key: string;
+    } | {
+      item_type: "page";
+      item_key: string;
+    };
+    LandingPage: {
+      id: string;
+      /** URL of the page, without tracking and other parameters that do not select a page. */
+      page_url: string;
+      host: string;
+      title: string | null;
+      /** Automated classification, which can be wrong; null: not classified. */
+      page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      page_type_confidence: number | null;
+      /** False when the last visit found the page gone. A page never visited is live. */
+      live: boolean;
+      /** The public brand that owns the domain of the host; null on other hosts. */
+      brand: components["schemas"]["BrandReference"] | null;
+      /** Ads not confirmed inactive that lead here, by their own link or the link of a card. */
+      active_ads: number;
+      /** Ads ever seen to lead here. */
+      total_ads: number;
+      first_seen_at: string;
+      /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
+      as_of: string;
+      /** The page in this service. */
+      url: string;
+      /** Public brands whose ads lead here, most ads first, at most 20. */
+      brands: Array<{
+        brand: components["schemas"]["BrandReference"];
+        active_ads: number;
+        total_ads: number;
+      }>;
+      description: string | null;
+      /** As the page declares it. */
+      language: string | null;
+      canonical_url: string | null;
+      /** HTTP status of the last visit, after redirects. */
+      http_status: number | null;
+      /** Null: not read. */
+      headings: Array<string> | null;
+      /** Texts of call-to-action buttons; null: not scraped. */
+      cta_texts: Array<string> | null;
+      /** When a visit last found something new; null: never visited. */
+      scraped_at: string | null;
+      /** When the classification last changed; null: never classified. */
+      classified_at: string | null;
+    };
+    /** A landing page that ads were seen to lead to. */
+    LandingPageSummary: {
+      id: string;
+      /** URL of the page, without tracking and other parameters that do not select a page. */
+      page_url: string;
+      host: string;
+      title: string | null;
+      /** Automated classification, which can be wrong; null: not classified. */
+      page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      page_type_confidence: number | null;
+      /** False when the last visit found the page gone. A page never visited is live. */
+      live: boolean;
+      /** The public brand that owns the domain of the host; null on other hosts. */
+      brand: components["schemas"]["BrandReference"] | null;
+      /** Ads not confirmed inactive that lead here, by their own link or the link of a card. */
+      active_ads: number;
+      /** Ads ever seen to lead here. */
+      total_ads: number;
+      first_seen_at: string;
+      /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
+      as_of: string;
+      /** The page in this service. */
+      url: string;
+    };
+    /** Where the brand's active ads run. */
+    Leakage: {
+      /** All of the brand's active ads; the next four add up to it. */
+      active_ads: number;
+      /** On pages linked to the brand as `OFFICIAL` or `REGIONAL`. */
+      own_page_ads: number;
+      /** On pages linked to the brand in any other role, or to other brands only. */
+      third_party_ads: number;
+      /** On named pages that are linked to no brand: their owner is unknown. */
+      unlinked_page_ads: number;
+      /** Ads whose page no source named; they count neither as own nor as foreign. */
+      unnamed_page_ads: number;
+      /** Own pages with active ads. */
+      own_pages: number;
+      /** Pages of third parties with active ads. */
+      third_party_pages: number;
+      /** Pages linked to no brand with active ads. */
+      unlinked_pages: number;
+      /** At most 10, most active ads first. */
+      largest_third_party_pages: Array<{
+        page: components["schemas"]["AdPage"];
+        /** Null: the page is linked to other brands only. */
+        role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED" | null;
+        /** The brand's. */
+        active_ads: number;
+      }>;
+    };
+    LibraryAd: {
+      id: string;
+      page: components["schemas"]["AdPage"] | null;
+      format: "video" | "image" | "carousel" | "dco" | "other";
+      title: string | null;
+      /** The first 300 characters. */
+      body: string | null;
+      cta_type: string | null;
+      started_on: string | null;
+      /** Days from the start date, else the first sighting, to the last sighting as running: observed survival, not performance. */
+      days_active: number | null;
+      /** Its archived assets, at most four. */
+      creatives: Array<components["schemas"]["Creative"]>;
+      /** The ad in this service. */
+      url: string;
+    };
+    ListMeta: {
+      /** The same as the header `x-request-id`. */
+      request_id: string;
+      /** Time at which the figures hold. Quote it with them. */
+      as_of: string;
+      /** Age of `as_of` in hours. */
+      lag_hours?: number;
+      /** Items in this reply. */
+      count: number;
+    };
+    /** What a text from outside means in the corpus. */
+    Lookup: {
+      /** Exact ones first; otherwise in the order brand, social page, landing page, ad. */
+      matches: Array<components["schemas"]["LookupMatch"]>;
+      /** What would make it known; null when something was found. */
+      advice: string | null;
+    };
+    /** Something of the corpus that a text names. */
+    LookupMatch: {
+      /** What was found. */
+      kind: "brand" | "social_page" | "landing_page" | "ad";
+      /** Uuid of a brand or landing page; id of a social page or an ad in the library, digits. */
+      id: string;
+      /** Name or title; null when none was observed. */
+      name: string | null;
+      /** The brand itself, the brand of the ad, or the brand that a page belongs to; null when that is not known. */
+      brand: components["schemas"]["BrandReference"] | null;
+      /** Address of the record in this API; null for a social page whose brand is not known. */
+      url: string | null;
+      /** `exact`: the text names it. `likely`: it fits, and others may too. */
+      certainty: "exact" | "likely";
+      /** Why it was found, in a sentence. */
+      reason: string;
+    };
+    Me: {
+      /** Stands for `{ws}` in paths. */
+      workspace_id: string;
+      workspace_name: string | null;
+      member: {
+        id: string;
+        name: string | null;
+      };
+      key_id: string;
+      role: "viewer" | "editor" | "admin" | "owner";
+      plan: "free" | "pro" | "business" | "enterprise";
+      /** What this key may do now. */
+      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      /** Slots of the plan and how many are in use. */
+      tracked_brands: {
+        used: number;
+        slots: number;
+      };
+      requests_per_minute: number;
+    };
+    /** Metadata of one record, or of a list without pages. */
+    Meta: {
+      /** The same as the header `x-request-id`. */
+      request_id: string;
+      /** Time at which the figures hold. Quote it with them. */
+      as_of: string;
+      /** Age of `as_of` in hours. */
+      lag_hours?: number;
+    };
+    NewAdvertiser: {
+      rank: number;
+      brand: components["schemas"]["BrandSummary"];
+      first_ad_started_on: string;
+      active_ads: number;
+    };
+    Note: {
+      /** Unchanged when the note is replaced. */
+      id: string;
+      subject_type: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      subject_key: string;
+      body: string;
+      /** Id of the member who wrote the note. */
+      created_by: string;
+      created_at: string;
+      /** When it was last replaced. */
+      updated_at: string;
+    };
+    /** A company with the brands, domains and pages it was observed with. */
+    Operator: {
+      id: string;
+      name: string;
+      country: string | null;
+      domains: number;
+      pages: number;
+      /** When something new about it was last observed. */
+      observed_at: string;
+      /** The operator in this service. */
+      url: string;
+      public_brands: number;
+      /** The public brands whose domain was observed with it, by name, at most 200. */
+      brands: Array<components["schemas"]["BrandReference"]>;
+      /** By domain, at most 200. */
+      domain_associations: Array<{
+        domain: string;
+        /** Sources of the association. */
+        bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+      }>;
+      /** By id, at most 200. */
+      page_associations: Array<{
+        page_id: string;
+        /** Sources of the association. */
+        bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+      }>;
+    };
+    /** An operator observed with the brand's domain. */
+    OperatorOfBrand: {
+      id: string;
+      name: string;
+      country: string | null;
+      domains: number;
+      pages: number;
+      /** When something new about it was last observed. */
+      observed_at: string;
+      /** The operator in this service. */
+      url: string;
+      /** Sources of the association. */
+      bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+      /** The operator's other public brands by name, at most 50. */
+      other_brands: Array<components["schemas"]["BrandReference"]>;
+    };
+    /** A company observed with several domains or pages. */
+    OperatorSummary: {
+      id: string;
+      name: string;
+      country: string | null;
+      domains: number;
+      pages: number;
+      /** When something new about it was last observed. */
+      observed_at: string;
+      /** The operator in this service. */
+      url: string;
+      public_brands: number;
+    };
+    PageMeta: {
+      /** The same as the header `x-request-id`. */
+      request_id: string;
+      /** Time at which the figures hold. Quote it with them. */
+      as_of: string;
+      /** Age of `as_of` in hours. */
+      lag_hours?: number;
+      /** Cursor of the next page. Absent on the last page. */
+      cursor?: string;
+      /** Items on this page. */
+      count: number;
+    };
+    /** Branded content with one creator, as shown on ads; it is no evidence of a contract. */
+    Partnership: {
+      /** The partner page; its id is null when the library gave only its name. */
+      creator: {
+        page_id: string | null;
+        page_name: string | null;
+      };
+      /** Branded-content ads within the window; the next two counts add up to it. */
+      ads: number;
+      /** Run by the brand's page, naming the creator. */
+      brand_page_ads: number;
+      /** Run by the creator's page. */
+      creator_page_ads: number;
+      /** Of `ads`, those not confirmed inactive. */
+      active_ads: number;
+      /** When the first of these ads was first seen. */
+      first_seen_on: string;
+      /** When one of them was last seen. */
+      last_seen_on: string;
+    };
+    /** Radar items of a week, by type. */
+    RadarChangeCounts: {
+      ads_started: number;
+      ads_stopped: number;
+      destinations_changed: number;
+    };
+    RadarItem: {
+      id: string;
+      type: "ad_started" | "ad_stopped" | "destination_changed";
+      /** Time of the scan that showed the change. */
+      observed_at: string;
+      brand: components["schemas"]["BrandReference"];
+      ad: {
+        id: string;
+        page: components["schemas"]["AdPage"] | null;
+        format: "video" | "image" | "carousel" | "dco" | "other";
+        title: string | null;
+        /** The first 300 characters. */
+        body: string | null;
+        started_on: string | null;
+        /** The ad in this service. */
+        url: string;
+      };
+      /** Destination of the ad; after a change, the new one. */
+      destination_url: string | null;
+      previous_destination_url: string | null;
+      /** Basis of a stop: stated by the library, or absence from two complete scans. */
+      basis: "library" | "absence" | null;
+      stopped_on: string | null;
+      /** Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. `changed`: reported with other details, such as another previous destination, or for another brand. Null: reported and not corrected. */
+      correction: "withdrawn" | "added" | "changed" | null;
+    };
+    RankedBrand: {
+      rank: number;
+      brand: components["schemas"]["BrandSummary"];
+      /** Estimated visits in a month. */
+      monthly_visits: number;
+      /** The day, or the first of the month, of the visits. */
+      estimated_for: string;
+      /** Where most visits come from. */
+      country: string;
+      /** Share of visits from this country, 0 to 1. */
+      country_share: number;
+      global_ranking: number | null;
+      /** Within the provider's category. */
+      category_ranking: number | null;
+      provider_category: string | null;
+    };
+    /** An empty object. */
+    RemoveCollectionItem: Record<string, never>;
+    RemovedCollectionItem: {
+      collection_id: string;
+      workspace_id: string;
+      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** False when the item was not there. */
+      removed: boolean;
+    };
+    Report: {
+      id: string;
+      /** `queued` until a worker starts it, and again after a failed attempt; then `running`; finally `ready` or `failed`. */
+      status: "queued" | "running" | "ready" | "failed";
+      /** First day, in UTC. */
+      from: string;
+      /** Last day, in UTC, included. */
+      to: string;
+      /** As requested; null for all brands tracked at the time. */
+      brand_ids: Array<string> | null;
+      /** How many brands it is about. */
+      brands: number;
+      types: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+      /** When it was requested. */
+      created_at: string;
+      /** When the latest attempt began. */
+      started_at: string | null;
+      /** When it became ready or failed for good. */
+      finished_at: string | null;
+      /** Why the latest attempt failed, as a sentence. */
+      failure: string | null;
+      /** Radar items in the file; null until ready. */
+      rows: number | null;
+      /** Of the file; null until ready. */
+      sha256: string | null;
+      /** Of the file; null until ready. */
+      size_bytes: number | null;
+      /** Null until ready. Needs no API key and works for 15 minutes; read the report again for a fresh one. */
+      download_url: string | null;
+      /** When `download_url` stops working. */
+      download_expires_at: string | null;
+    };
+    RequestReport: {
+      /** Tracked brands only. All of them when absent. */
+      brand_ids?: Array<string>;
+      /** First day, in UTC, not before 2000-01-01. */
+      from: string;
+      /** Last day, in UTC, included; at most 31 days in all, none in the future. */
+      to: string;
+      /** Only these types. All of them when absent. */
+      types?: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+      /** A repeated key returns the report that it created before in this workspace. */
+      idempotency_key?: string;
+    };
+    /** A text that runs in and outside of the pages linked to a brand. */
+    ReusedCopy: {
+      /** The text of one of the ads. */
+      body: string;
+      /** The brand's active ads that carry it, on linked pages or on pages no source named. */
+      brand_ads: number;
+      /** Active ads that carry it on pages not linked to the brand. */
+      foreign_ads: number;
+      foreign_pages: number;
+      /** At most 5, most active ads first. */
+      largest_foreign_pages: Array<{
+        page: components["schemas"]["AdPage"];
+        active_ads: number;
+      }>;
+    };
+    /** An empty object. */
+    RevokeApiKey: Record<string, never>;
+    RevokeUnusedApiKeys: {
+      /** Minimum days without use, each of 24 hours. */
+      days: number;
+    };
+    RevokedApiKey: {
+      key_id: string;
+      workspace_id: string;
+      /** False when the workspace had no such active key. */
+      removed: boolean;
+    };
+    RevokedUnusedApiKeys: {
+      workspace_id: string;
+      days: number;
+      /** The keys that were revoked, oldest first. */
+      revoked: Array<{
+        key_id: string;
+        /** What the key is for. */
+        name: string;
+        last_used_at: string | null;
+      }>;
+    };
+    Riser: {
+      rank: number;
+      brand: components["schemas"]["BrandSummary"];
+      /** On the recent reliable day. */
+      active_ads: number;
+      /** On the earlier reliable day. */
+      previous_active_ads: number;
+      /** `active_ads` minus `previous_active_ads`. */
+      growth: number;
+      /** `growth` divided by `previous_active_ads`; null when that is zero. */
+      growth_rate: number | null;
+      day: string;
+      /** 7 to 28 days before `day`. */
+      previous_day: string;
+    };
+    /** An empty object. */
+    RotateApiKey: Record<string, never>;
+    SavedItem: {
+      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** Id of the member who saved it. */
+      created_by: string;
+      /** When it was saved. */
+      created_at: string;
+    };
+    Signal: {
+      /** Stable id: derived from brand, day and kind. */
+      id: string;
+      kind: "ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed";
+      /** Day of observation, in UTC. */
+      date: string;
+      /** When the newest of its changes was observed. */
+      observed_at: string;
+      brand: components["schemas"]["BrandReference"];
+      /** A sentence: what changed, never why. */
+      summary: string;
+      counts: {
+        /** Ads started, ads stopped, links changed, pages, ads refreshed, ads with sale copy; of a ramp, drop or shift, active ads that day. */
+        items: number;
+        /** Active ads on `compared_with`; of a shift, those in `format`. */
+        before: number | null;
+        /** Active ads on `date`; of a shift, those in `format`. */
+        after: number | null;
+        /** Of a shift: share of `format` among active ads on `compared_with`. */
+        share_before: number | null;
+        /** Of a shift: share of `format` among active ads on `date`. */
+        share_after: number | null;
+        /** Of a sale: share of the catalogue that was listed at a lower price; null below one tenth. */
+        cheaper_share: number | null;
+        /** Of a launch burst: mean of ads started on the reliable days of the 28 days before. */
+        usual: number | null;
+        /** Of a ramp or shift: ads taken off first, since they came into view since `compared_with` without having started then, or were counted under another format by another source. */
+        uncovered: number | null;
+        /** Ads or pages that were reported, and that a scan which arrived late showed to be otherwise. Not in `items`. */
+        withdrawn: number;
+        /** Of `items`, those that a scan which arrived late added. */
+        added: number;
+      };
+      /** The reliable day compared with. */
+      compared_with: string | null;
+      /** Of a shift: the format that moved most. */
+      format: "video" | "image" | "carousel" | "dco" | "other" | null;
+      /** The pages or ads it is about, the first 10 observed. Empty where the evidence alone lists them. */
+      about: Array<{
+        ad: {
+          id: string;
+          /** The ad in this service. */
+          url: string;
+        } | null;
+        page: components["schemas"]["AdPage"] | null;
+        /** Observed role of the page for the brand; null when the page was not linked. */
+        role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED" | null;
+        destination_url: string | null;
+      }>;
+      evidence: Array<components["schemas"]["Evidence"]>;
+      /** Correction by a scan that arrived late. `withdrawn`: reported, but no signal in the order of observation. `added`: none was reported at the time. `changed`: some were withdrawn or added, or the figures of a day that it compares were corrected. Null: not corrected. */
+      correction: "withdrawn" | "added" | "changed" | null;
+    };
+    SimilarSite: {
+      domain: string;
+      /** Similarity of the visitors, 0 to 1. */
+      affinity: number;
+      /** The traffic provider's label, not a category of this service. */
+      provider_category: string | null;
+      /** The public brand that the site belongs to; null for other sites. */
+      brand: components["schemas"]["BrandReference"] | null;
+      monthly_visits: number | null;
+      global_ranking: number | null;
+    };
+    /** A page linked to a brand: an observed association. */
+    SocialPage: {
+      page_id: string;
+      page_name: string | null;
+      /** Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published. */
+      role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED";
+      /** Confidence of the link, as stated by its source. */
+      confidence: number;
+      /** The brand's ads on the page that are not confirmed inactive. */
+      active_ads: number;
+      /** The brand's ads ever seen on the page. */
+      total_ads: number;
+      /** The name in the page's address. */
+      username: string | null;
+      /** The page's own category, in the network's words. */
+      page_category: string | null;
+      /** Whether the network shows it as verified. */
+      verified: boolean | null;
+      followers: number | null;
+      likes: number | null;
+      /** Profile by source, newest first, at most 5. Each field above is the newest value of any source. */
+      profiles: Array<components["schemas"]["SocialPageProfile"]>;
+    };
+    /** Profile of a page by one source. Null: not stated. */
+    SocialPageProfile: {
+      /** Who says so. */
+      source: string;
+      /** When the source last stated something new. */
+      observed_at: string;
+      page_name: string | null;
+      /** The name in the page's address. */
+      username: string | null;
+      /** The page's own category, in the network's words. */
+      page_category: string | null;
+      /** Whether the network shows it as verified. */
+      verified: boolean | null;
+      followers: number | null;
+      likes: number | null;
+    };
+    SplitTest: {
+      tool: components["schemas"]["TechStackItem"];
+      id: string;
+      /** As configured, without amounts. */
+      name: string | null;
+      /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
+      type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+      state: "running" | "paused" | "ended" | "unknown";
+      /** Basis of the state: the configuration, its dates, the assignment of a visitor to an arm, or absence from the tool. */
+      state_basis: "configuration" | "dates" | "assignment" | "absence" | "unknown";
+      /** Null when they could not be read. */
+      arms: Array<{
+        /** As configured, without amounts. */
+        name: string | null;
+        /** Share of visitors that the tool is configured to send here. */
+        allocation: number | null;
+      }> | null;
+      /** Pages that the test acts on; null where they could not be read. */
+      pages: Array<{
+        url: string;
+        /** `exact`: this page only; `prefix`: this page and all pages below it. */
+        match: "exact" | "prefix";
+        /** The brand's active ads that lead there. */
+        active_ads: number;
+      }> | null;
+      first_seen_at: string;
+      /** When it was last observed to have changed. */
+      changed_at: string | null;
+      /** Time of the first scan in which the tool did not show it. A missing test is not yet ended. */
+      missing_since: string | null;
+    };
+    SplitTestCensusItem: {
+      tool: components["schemas"]["ToolReference"];
+      /** Whether this tool can be read at all. */
+      is_read: boolean;
+      /** Public brands with this tool. */
+      brands_installed: number;
+      /** Brands whose tool was read; null, not zero, when the tool cannot be read. */
+      brands_read: number | null;
+      /** Brands among those read with at least one running experiment, without personalizations and rollouts; null when the tool cannot be read. */
+      brands_running: number | null;
+    };
+    Store: {
+      /** not_collected: no scan has shown a product, which does not mean that the shop has none. */
+      status: "collected" | "not_collected";
+      latest_scan: components["schemas"]["StoreScan"] | null;
+      last_complete_scan_at: string | null;
+      /** ISO 4217, as last observed. */
+      currency: string | null;
+      /** Products of the catalogue, missing ones included; null when not collected. */
+      products_total: number | null;
+      missing_products: number | null;
+      /** Newest first, up to `limit`; null when not collected. */
+      products: Array<components["schemas"]["StoreProduct"]> | null;
+      /** Send it as `after` to get the next products; null on the last page. */
+      next_product_id: string | null;
+      /** The twelve weeks up to the latest scan, oldest first; weeks without a scan are absent. */
+      weeks: Array<components["schemas"]["StoreWeek"]>;
+      /** The newest observed changes of these weeks, up to two hundred. */
+      changes: Array<components["schemas"]["StoreChange"]>;
+    };
+    /** An observed change of one product. */
+    StoreChange: {
+      type: "listed" | "returned" | "delisted" | "changed";
+      observed_at: string;
+      product_id: string;
+      title: string;
+      price_move: "cheaper" | "dearer" | "mixed" | null;
+      /** Fields of the product that changed. */
+      details: Array<"handle" | "title" | "product_type" | "vendor" | "published_at" | "image_url">;
+      variants_listed: number;
+      variants_delisted: number;
+      variants_changed: number;
+      /** Up to twenty of the changed variants; null when no variant changed. */
+      variants: Array<{
+        variant_id: string;
+        price: {
+          from: string | null;
+          to: string | null;
+        } | null;
+        compare_at_price: {
+          from: string | null;
+          to: string | null;
+        } | null;
+        available: {
+          from: boolean | null;
+          to: boolean | null;
+        } | null;
+      }>;
+    };
+    StoreProduct: {
+      product_id: string;
+      handle: string;
+      title: string;
+      /** Page of the product in the shop; null when its handle was cut. */
+      url: string | null;
+      product_type: string | null;
+      vendor: string | null;
+      image_url: string | null;
+      published_at: string | null;
+      /** Missing: absent from the latest complete scan, but not yet delisted. */
+      status: "listed" | "missing";
+      missing_since: string | null;
+      first_seen_at: string;
+      /** When it was last observed to have changed. */
+      changed_at: string | null;
+      /** Whether any variant is published as available; null when no variant states it. */
+      available: boolean | null;
+      /** In the order of the catalogue. */
+      variants: Array<components["schemas"]["StoreVariant"]>;
+    };
+    /** What a scan of the storefront covered. */
+    StoreScan: {
+      scanned_at: string;
+      /** Whether the catalogue was read to its end. Only then does absence count; an empty reply is never complete. */
+      complete: boolean;
+      pages: number;
+      products_seen: number;
+      /** ISO 4217; null when the scan does not state it. */
+      currency: string | null;
+      collector: string;
+    };
+    StoreVariant: {
+      variant_id: string;
+      title: string | null;
+      sku: string | null;
+      /** As listed, in the currency of the store. */
+      price: string | null;
+      /** The compare-at price that the shop lists; null when none was observed. */
+      compare_at_price: string | null;
+      /** The flag as published; null when the catalogue does not publish it. */
+      available: boolean | null;
+    };
+    /** Changes that the scans of one week showed. */
+    StoreWeek: {
+      /** Monday of the ISO week. */
+      week_start: string;
+      scans: number;
+      complete_scans: number;
+      /** Products in the catalogue at the latest scan of the week; null when none was known. */
+      products: number | null;
+      listed: number;
+      /** Products listed again after they had been delisted. */
+      returned: number;
+      delisted: number;
+      changed: number;
+      /** Product changes in which listed prices only fell. */
+      cheaper: number;
+      /** Product changes in which listed prices only rose. */
+      dearer: number;
+      /** Product changes in which some listed prices fell and others rose. */
+      mixed: number;
+    };
+    SystemFreshness: {
+      ads_total: number;
+      brands_total: number;
+      /** Brands scanned at least once. */
+      brands_with_usable_data: number;
+      /** The newest scan of any brand; 1970 before the first. */
+      last_scrape_at: string;
+      /** Identifier of this snapshot of the data. */
+      data_version: string;
+      coverage: Array<{
+        category_slug: string;
+        brands: number;
+        /** Brands scanned in the last 7 days. */
+        brands_scraped_7d: number;
+      }>;
+    };
+    TechStackItem: {
+      slug: string;
+      name: string;
+      /** What the tool is for. */
+      category: string;
+      website_url: string | null;
+      /** The tool in this service. */
+      url: string;
+    };
+    /** An empty object. */
+    TestAlert: Record<string, never>;
+    TestedAlert: {
+      alert_id: string;
+      workspace_id: string;
+      /** One entry per channel of the rule, including suspended channels. */
+      deliveries: Array<{
+        /** As listed by the alert deliveries. */
+        delivery_id: string;
+        channel: "email" | "webhook" | "chat";
+        delivered: boolean;
+        /** Null when delivered. */
+        failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
+        /** The receiver's HTTP status or SMTP reply code; null without a reply. */
+        status_code: number | null;
+        /** Why it failed, as a sentence. */
+        reason: string | null;
+        duration_ms: number;
+      }>;
+    };
+    Thumb: {
+      creative_id: string;
+      /** SHA-256 of the file, in hex. */
+      creative_key: string;
+      /** The brand's newest live ad that carries the file. */
+      ad_id: string;
+      media_kind: "image" | "video";
+      /** The stored thumbnail, at most 320 pixels wide and high; else the stored poster, else the image. */
+      image_url: string;
+      width: number | null;
+      height: number | null;
+      /** Start date of that ad; its first sighting when the library states none. */
+      started_on: string;
+    };
+    Tool: {
+      id: string;
+      slug: string;
+      name: string;
+      /** What the tool is for. */
+      category: string;
+      website_url: string | null;
+      /** The tool in this service. */
+      url: string;
+      /** Public brands on whose sites it was detected and is not known to be gone. */
+      brands: number;
+      /** Top-level categories, most brands first. */
+      adoption_by_category: Array<{
+        category: components["schemas"]["CategoryReference"];
+        brands: number;
+        /** Public brands of the category whose sites were scanned. */
+        scanned_brands: number;
+        /** brands over scanned_brands. */
+        share: number | null;
+      }>;
+      /** Up to twenty tools that most often occur with it. */
+      common_combinations: Array<{
+        tool: components["schemas"]["ToolReference"];
+        /** Public brands that have both. */
+        brands: number;
+        /** Share of the brands with this tool. */
+        share: number | null;
+      }>;
+      /** Brands that have the tool, by estimated monthly visits. */
+      traffic_split: Array<{
+        /** Lowest monthly visits of the band; null for brands without an estimate. */
+        visits_from: number | null;
+        /** Upper bound of the band, excluded; null for the last band. */
+        visits_to: number | null;
+        brands: number;
+      }>;
+    };
+    /** A brand that has a tool. */
+    ToolBrand: {
+      rank: number;
+      brand: components["schemas"]["BrandSummary"];
+      /** Estimated by a traffic provider. */
+      monthly_visits: number | null;
+      /** The day, or the first of the month. */
+      estimated_for: string | null;
+      /** Where most visits come from. */
+      top_country: string | null;
+      detected_at: string;
+      /** Time of the first complete scan that did not detect it. A missing tool is not yet gone. */
+      missing_since: string | null;
+    };
+    /** A tool as shown in other records. */
+    ToolReference: {
+      id: string;
+      slug: string;
+      name: string;
+      /** What the tool is for. */
+      category: string;
+      website_url: string | null;
+      /** The tool in this service. */
+      url: string;
+    };
+    ToolSummary: {
+      id: string;
+      slug: string;
+      name: string;
+      /** What the tool is for. */
+      category: string;
+      website_url: string | null;
+      /** The tool in this service. */
+      url: string;
+      /** Public brands on whose sites it was detected and is not known to be gone. */
+      brands: number;
+    };
+    TrackBrand: {
+      brand_id: string;
+      /** How often the brand is scanned. */
+      cadence?: "daily" | "weekly";
+    };
+    TrackedBrand: {
+      brand_id: string;
+      workspace_id: string;
+      cadence: "daily" | "weekly";
+      /** The brand in this service. */
+      url: string;
+      /** When tracking began; unchanged when the cadence changes. */
+      created_at: string;
+    };
+    TrackedBrandFreshness: {
+      brand: components["schemas"]["BrandReference"];
+      cadence: "daily" | "weekly";
+      freshness: components["schemas"]["Freshness"];
+      /** 36 for a daily cadence, 192 for a weekly one. */
+      slo_hours: number;
+      /** Whole hours since the last reliable scan; since tracking began when there was none. */
+      hours_since_reliable: number;
+      slo_status: "ok" | "breached";
+    };
+    TrackedBrandListItem: {
+      brand: components["schemas"]["BrandSummary"];
+      cadence: "daily" | "weekly";
+      created_at: string;
+      freshness: components["schemas"]["Freshness"];
+    };
+    TrajectoryPoint: {
+      /** The day, or the first of the month, that the figures are for. */
+      date: string;
+      global_ranking: number | null;
+      /** Within the provider's category. */
+      category_ranking: number | null;
+      monthly_visits: number | null;
+    };
+    /** An empty object. */
+    UnsaveItem: Record<string, never>;
+    UnsavedItem: {
+      workspace_id: string;
+      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** False when it was not saved. */
+      removed: boolean;
+    };
+    /** An empty object. */
+    UntrackBrand: Record<string, never>;
+    UntrackedBrand: {
+      brand_id: string;
+      workspace_id: string;
+      /** False when the brand was not tracked. */
+      removed: boolean;
+    };
+    WeeklyVelocity: {
+      /** Monday of the ISO week. */
+      week_start: string;
+      /** Of the latest observed day of the week. */
+      active_ads: number;
+      /** Sum over reliable days. */
+      new_ads: number;
+      /** Sum over reliable days. */
+      retired_ads: number;
+      reliable_days: number;
+    };
+    WriteNote: {
+      subject_type: "ad";
+      subject_key: string;
+      body: string;
+    } | {
+      subject_type: "brand";
+      subject_key: string;
+      body: string;
+    } | {
+      subject_type: "creative";
+      subject_key: string;
+      body: string;
+    } | {
+      subject_type: "creative_record";
+      subject_key: string;
+      body: string;
+    } | {
+      subject_type: "page";
+      subject_key: string;
+      body: string;
+    } | {
+      subject_type: "collection";
+      subject_key: string;
+      body: string;
+    };
+    WrittenAlert: {
+      id: string;
+      name: string;
+      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
+      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      /** Brands that the rule watches. An untracked brand is ignored until it is tracked again. */
+      brand_ids: Array<string>;
+      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
+      cadence: "instant" | "daily" | "weekly";
+      /** Whether it is mailed to the member who created the rule. */
+      email: boolean;
+      /** An https URL that signed requests are posted to. */
+      webhook_url: string | null;
+      /** Host of the chat tool's incoming webhook; the address itself is never returned. */
+      chat: {
+        host: string;
+      } | null;
+      /** As members set it. */
+      enabled: boolean;
+      /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
+      sends_on: Array<"email" | "webhook" | "chat">;
+      /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
+      suspended: Array<{
+        channel: "webhook" | "chat";
+        /** Start of the failures without a success since. */
+        failing_since: string;
+        suspended_at: string;
+      }>;
+      /** Id of the member who created it and receives its e-mails. */
+      created_by: string;
+      created_at: string;
+      /** When it was last changed, or one of its channels was suspended. */
+      updated_at: string;
+      /** The signing secret, shown only in the reply that creates the first rule with a webhook in the workspace. Store it now. Otherwise null. */
+      webhook_secret: string | null;
+    };
+  };
+  responses: {
+    NotModified: {
+      content: Record<string, never>;
+    };
+    BadRequest: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    Unauthorized: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    Forbidden: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    RateLimited: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    Internal: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    Unavailable: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    NotFound: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    Conflict: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    PaymentRequired: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    NotAcceptable: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    BodyTooLarge: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    UnsupportedMediaType: {
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+  };
+}
+
+/** Lists that have pages. */
+export type PagedPath =
+  | "/v1/brands"
+  | "/v1/brands/sitemap"
+  | "/v1/categories"
+  | "/v1/categories/sitemap"
+  | "/v1/ads"
+  | "/v1/brands/{brandId}/ads"
+  | "/v1/creative-records"
+  | "/v1/creatives"
+  | "/v1/pages"
+  | "/v1/rankings"
+  | "/v1/rankings/new-advertisers"
+  | "/v1/rankings/risers"
+  | "/v1/tools"
+  | "/v1/tools/{toolSlug}/brands"
+  | "/v1/audience/{segment}"
+  | "/v1/hubs"
+  | "/v1/operators"
+  | "/v1/workspaces/{ws}/tracked-brands"
+  | "/v1/workspaces/{ws}/radar"
+  | "/v1/workspaces/{ws}/radar/signals"
+  | "/v1/workspaces/{ws}/alert-deliveries"
+  | "/v1/workspaces/{ws}/alerts"
+  | "/v1/workspaces/{ws}/briefs"
+  | "/v1/workspaces/{ws}/reports"
+  | "/v1/workspaces/{ws}/collections"
+  | "/v1/workspaces/{ws}/collections/{collectionId}/items"
+  | "/v1/workspaces/{ws}/saved"
+  | "/v1/workspaces/{ws}/notes"
+  | "/v1/workspaces/{ws}/api-keys";
