@@ -806,6 +806,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["BrandThumbs"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -853,6 +854,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["BrandSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -892,6 +894,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["BrandSitemapEntry"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -995,6 +998,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["ReusedCopy"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1073,6 +1077,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["DailyActivity"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1177,6 +1182,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["OperatorOfBrand"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1213,6 +1219,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Partnership"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1252,6 +1259,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["SimilarSite"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1288,6 +1296,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["SocialPage"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1397,6 +1406,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["TechStackItem"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1433,6 +1443,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["TrajectoryPoint"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1472,6 +1483,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["WeeklyVelocity"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1514,6 +1526,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Category"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -1551,6 +1564,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["CategorySitemapEntry"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -1666,6 +1680,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["AdSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -1740,6 +1755,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["AdSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -1776,6 +1792,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Creative"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -1892,6 +1909,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["CreativeRecordSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -1968,6 +1986,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Creative"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2037,6 +2056,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["LandingPage"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -2084,6 +2104,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["LandingPageSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2159,6 +2180,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["RankedBrand"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2202,6 +2224,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["NewAdvertiser"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2243,6 +2266,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Riser"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2275,6 +2299,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["SplitTestCensusItem"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -2314,6 +2339,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["ToolSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2390,6 +2416,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["ToolBrand"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2431,6 +2458,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["AudienceBrand"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2469,6 +2497,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Hub"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2506,6 +2535,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["OperatorSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2578,6 +2608,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["TrackedBrandListItem"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2651,6 +2682,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["TrackedBrandFreshness"]>;
             meta: components["schemas"]["ListMeta"];
           };
@@ -2735,6 +2767,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["RadarItem"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2777,6 +2810,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Signal"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2817,6 +2851,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["AlertDelivery"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -2855,6 +2890,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Alert"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3088,6 +3124,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["BriefSummary"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3197,6 +3234,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Report"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3307,6 +3345,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Collection"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3462,6 +3501,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["CollectionItem"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3585,6 +3625,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["SavedItem"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3706,6 +3747,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["Note"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -3848,6 +3890,7 @@ export interface operations {
       200: {
         content: {
           "application/json": {
+            /** Items in the order of the list; empty when there are none. */
             data: Array<components["schemas"]["ApiKey"]>;
             meta: components["schemas"]["PageMeta"];
           };
@@ -4034,100 +4077,148 @@ export interface webhooks {
 
 export interface components {
   schemas: {
+    /** An ad with its full copy, files and history. */
     Ad: {
-      /** The library's id: digits, beyond 2^53, hence a string. */
+      /** The library's id of the ad: digits, beyond 2^53, hence a string. */
       id: string;
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
+      /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
+      /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
       status: "active" | "missing" | "inactive";
+      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
       format: "video" | "image" | "carousel" | "dco" | "other";
+      /** Text of the ad; null: none observed. */
       body: string | null;
+      /** Headline of the ad; null: none observed. */
       title: string | null;
+      /** The library's code of the button, such as `SHOP_NOW`; null: none observed. */
       cta_type: string | null;
+      /** Label of the button as shown, such as `Shop now`; null: none observed. */
       cta_text: string | null;
-      /** As the library shows it, URL macros included. */
+      /** As the library shows it, URL macros included; null: no link observed. */
       destination_url: string | null;
+      /** Apps of the network that show it, such as `facebook` and `instagram`; empty: none observed. */
       platforms: Array<string>;
       /** Countries whose scans showed the ad. */
       countries: Array<string>;
-      /** Start date in the library. */
+      /** Start date in the library; null: it states none. */
       started_on: string | null;
       /** Stop date as stated by the library; null when it stated none. */
       stopped_on: string | null;
+      /** Time of the first scan that showed the ad. */
       first_seen_at: string;
+      /** Time of the newest scan that showed the ad. */
       last_seen_at: string;
-      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. */
+      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. Null when it was never seen running and states no stop date. */
       days_active: number | null;
+      /** The ad in the public library of the network. */
       library_url: string;
       brand: components["schemas"]["BrandReference"];
+      /** Text below the headline; null: none observed. */
       link_description: string | null;
+      /** The address as shown to viewers; null: none observed. */
       caption: string | null;
+      /** Of the copy, as ISO 639 or the codes of the network; empty: none observed. */
       languages: Array<string>;
       /** As the library shows it. */
       media: Array<components["schemas"]["AdMedia"]>;
       /** Its archived files, at most 100; empty: none stored. */
       archived_media: Array<components["schemas"]["Creative"]>;
+      /** Cards of a carousel in their order; empty for other ads. */
       cards: Array<components["schemas"]["AdCopy"]>;
+      /** Other texts and links that the network shows in turn; empty: none observed. */
       versions: Array<components["schemas"]["AdCopy"]>;
       /** Newest first, at most 100 entries. */
       history: Array<components["schemas"]["AdHistoryEntry"]>;
     };
     /** A card of a carousel, or a version of the ad. */
     AdCopy: {
+      /** Text of the ad; null: none observed. */
       body: string | null;
+      /** Headline of the ad; null: none observed. */
       title: string | null;
+      /** Text below the headline; null: none observed. */
       link_description: string | null;
+      /** Label of the button as shown, such as `Shop now`; null: none observed. */
       cta_text: string | null;
+      /** As the library shows it, URL macros included; null: no link observed. */
       destination_url: string | null;
     };
     /** One observed change. `corrected`: a scan that arrived late changed what was recorded; `attributed`: the ad moved to another brand. Neither is news. */
     AdHistoryEntry: {
+      /** Time of the scan that showed it. */
       at: string;
+      /** `revised`: its copy, format or media changed; `returned`: it runs again after its end. */
       change: "started" | "revised" | "destination_changed" | "confirmed_inactive" | "returned" | "corrected" | "attributed";
+      /** Facts by name: of a revision each changed field with `from` and `to`, of an end its basis. */
       detail: Record<string, unknown>;
     };
+    /** A picture or video that the library shows in the ad. */
     AdMedia: {
+      /** What kind of file it is. */
       kind: "image" | "video";
-      /** URL of the file at the library; it expires. */
+      /** URL of the file at the library; it expires; null: none shown. */
       source_url: string | null;
+      /** Still image of a video at the library; it expires; null: none shown. */
       poster_url: string | null;
       /** The archived file, when the ad shows exactly one file of this kind. Otherwise null: the library does not say which file is which, and `archived_media` lists all of them. */
       archived_url: string | null;
     };
     /** The social page that runs the ad: an association, not ownership. */
     AdPage: {
+      /** The network's id of the page: digits, beyond 2^53, hence a string. */
       page_id: string;
+      /** As last observed; null: never observed. */
       page_name: string | null;
     };
+    /** An ad as the library showed it, as in lists. */
     AdSummary: {
-      /** The library's id: digits, beyond 2^53, hence a string. */
+      /** The library's id of the ad: digits, beyond 2^53, hence a string. */
       id: string;
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
+      /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
+      /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
       status: "active" | "missing" | "inactive";
+      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
       format: "video" | "image" | "carousel" | "dco" | "other";
+      /** Text of the ad; null: none observed. */
       body: string | null;
+      /** Headline of the ad; null: none observed. */
       title: string | null;
+      /** The library's code of the button, such as `SHOP_NOW`; null: none observed. */
       cta_type: string | null;
+      /** Label of the button as shown, such as `Shop now`; null: none observed. */
       cta_text: string | null;
-      /** As the library shows it, URL macros included. */
+      /** As the library shows it, URL macros included; null: no link observed. */
       destination_url: string | null;
+      /** Apps of the network that show it, such as `facebook` and `instagram`; empty: none observed. */
       platforms: Array<string>;
       /** Countries whose scans showed the ad. */
       countries: Array<string>;
-      /** Start date in the library. */
+      /** Start date in the library; null: it states none. */
       started_on: string | null;
       /** Stop date as stated by the library; null when it stated none. */
       stopped_on: string | null;
+      /** Time of the first scan that showed the ad. */
       first_seen_at: string;
+      /** Time of the newest scan that showed the ad. */
       last_seen_at: string;
-      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. */
+      /** Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance. Null when it was never seen running and states no stop date. */
       days_active: number | null;
+      /** The ad in the public library of the network. */
       library_url: string;
     };
+    /** A thing on a board, as added now or before. */
     AddedCollectionItem: {
+      /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** Decides the format of `item_key`. */
       item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
@@ -4136,8 +4227,11 @@ export interface components {
       /** When it was added. */
       created_at: string;
     };
+    /** A rule that tells of changes at tracked brands. */
     Alert: {
+      /** Stable id of the rule, `{alertId}` in paths. */
       id: string;
+      /** Title of the rule, shown in what it sends. */
       name: string;
       /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
       trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
@@ -4147,10 +4241,11 @@ export interface components {
       cadence: "instant" | "daily" | "weekly";
       /** Whether it is mailed to the member who created the rule. */
       email: boolean;
-      /** An https URL that signed requests are posted to. */
+      /** An https URL that signed requests are posted to. Null: none is set. */
       webhook_url: string | null;
-      /** Host of the chat tool's incoming webhook; the address itself is never returned. */
+      /** The chat tool's incoming webhook, whose address is never returned; null: none is set. */
       chat: {
+        /** Such as `hooks.slack.com`. */
         host: string;
       } | null;
       /** As members set it. */
@@ -4159,28 +4254,33 @@ export interface components {
       sends_on: Array<"email" | "webhook" | "chat">;
       /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
       suspended: Array<{
+        /** A channel to an address of the rule, which can be suspended. */
         channel: "webhook" | "chat";
         /** Start of the failures without a success since. */
         failing_since: string;
+        /** When sending on it ended. */
         suspended_at: string;
       }>;
       /** Id of the member who created it and receives its e-mails. */
       created_by: string;
+      /** When the rule was created. */
       created_at: string;
       /** When it was last changed, or one of its channels was suspended. */
       updated_at: string;
     };
+    /** A match, digest, sample or notice sent on one channel. */
     AlertDelivery: {
       /** Equal to `webhook-id` of each request and to `id` of its body. */
       id: string;
       /** The rule that sent it. */
       alert_id: string;
+      /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
       channel: "email" | "webhook" | "chat";
       /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
       kind: "alert" | "digest" | "test" | "notice";
       /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
       status: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
-      /** Items it is about. */
+      /** Items in it, including those that its payload leaves out. */
       items_total: number;
       /** When it was queued. */
       created_at: string;
@@ -4188,15 +4288,18 @@ export interface components {
       next_attempt_at: string | null;
       /** When it was delivered, given up or cancelled; null until then. */
       finished_at: string | null;
-      /** Reason why it is not delivered yet, or was cancelled, as a sentence. */
+      /** Reason why it is not delivered yet, or was cancelled, as a sentence; null without one. */
       reason: string | null;
+      /** All attempts, including those not shown. */
       attempts_total: number;
       /** Oldest first; at most the latest 30. */
       attempts: Array<components["schemas"]["AlertDeliveryAttempt"]>;
     };
+    /** One try to send a delivery. */
     AlertDeliveryAttempt: {
       /** Number of the attempt, from 1; a replay continues the count. */
       attempt: number;
+      /** When the attempt began. */
       attempted_at: string;
       /** Result of the attempt: done, another attempt follows, or given up. */
       outcome: "delivered" | "retrying" | "failed";
@@ -4204,8 +4307,9 @@ export interface components {
       failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
       /** The receiver's HTTP status or SMTP reply code; null without a reply. */
       status_code: number | null;
-      /** Why it failed, as a sentence. */
+      /** Why it failed, as a sentence; null when delivered. */
       reason: string | null;
+      /** Milliseconds from its begin to the answer, or to its failure. */
       duration_ms: number;
       /** When the next attempt was due; null when there was none. */
       next_attempt_at: string | null;
@@ -4214,39 +4318,59 @@ export interface components {
     AlertItem: {
       /** The same item has the same id in every payload. */
       id: string;
+      /** What was observed: a radar item, a page linked, a new partner, or a signal. */
       type: "ad_started" | "ad_stopped" | "destination_changed" | "page_linked" | "partner_started" | "activity";
+      /** Time of the scan or link that showed it. */
       observed_at: string;
       brand: components["schemas"]["BrandReference"];
       /** What was observed, as a sentence. */
       title: string;
+      /** The library's id of the ad; null for pages and signals. */
       ad_id: string | null;
+      /** The network's id of the page; null when none is named. */
       page_id: string | null;
+      /** Link of the ad, after a change the new one; null: none observed. */
       destination_url: string | null;
+      /** Link before the change; null for other types. */
       previous_destination_url: string | null;
-      /** For `activity`, the kind of signal. */
+      /** For `activity`, the kind of signal; otherwise null. */
       signal: string | null;
       /** Link to details in this service. */
       url: string;
     };
+    /** Body of a delivery of an alert rule. */
     AlertPayload: {
       /** Id of the delivery, equal to the header `webhook-id` in every attempt. */
       id: string;
+      /** Event name to dispatch on; it says the same as `kind`. */
       type: "alert.matched" | "alert.digest" | "alert.test" | "alert.suspended";
+      /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
       kind: "alert" | "digest" | "test" | "notice";
+      /** When the delivery was queued. */
       created_at: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** The rule that sends. */
       alert: {
+        /** Id of the rule, `{alertId}` in paths. */
         id: string;
+        /** Title of the rule at that time. */
         name: string;
+        /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
         trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+        /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
         cadence: "instant" | "daily" | "weekly";
       };
       /** Days of a digest, both included; otherwise null. */
       period: {
+        /** First UTC day. */
         from: string;
+        /** Last UTC day, included. */
         to: string;
       } | null;
+      /** All items, including those left out of `items`. */
       items_total: number;
+      /** The items, at most 100. */
       items: Array<components["schemas"]["AlertItem"]>;
       /** When the newest item was observed. */
       as_of: string;
@@ -4254,12 +4378,17 @@ export interface components {
       suspended_channel?: "webhook" | "chat";
       /** Only in an `alert.matched` that replaces several: their number, and a link to the list of deliveries. Too many deliveries of the rule were waiting. `items_total` counts the items of all. */
       merged?: {
+        /** Deliveries that this one replaces. */
         alerts: number;
+        /** Where the deliveries of the rule are listed. */
         url: string;
       };
     };
+    /** What is known of a key, without the key itself. */
     ApiKey: {
+      /** Id of the key, not the key itself; `{keyId}` in paths. */
       key_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** What the key is for. */
       name: string;
@@ -4267,60 +4396,89 @@ export interface components {
       last_four: string;
       /** Granted scopes. The present role of the member may allow fewer. */
       scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      /** A revoked key is refused from the next request on. */
       status: "active" | "revoked";
+      /** When it was issued. */
       created_at: string;
-      /** The member who owns the key. The name is null for an erased member. */
+      /** The member who owns the key. */
       created_by: {
+        /** Stable id of the member. */
         id: string;
+        /** Name to show; null for an erased member. */
         name: string | null;
       };
       /** The key that this one replaced by rotation; otherwise null. */
       replaces: string | null;
       /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
       last_used_at: string | null;
+      /** When it was revoked; null while it is active. */
       revoked_at: string | null;
     };
+    /** A brand whose visitors make up the segment. */
     AudienceBrand: {
+      /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
-      /** Estimated visits in a month. */
+      /** Visits of the site in a month, a traffic provider's estimate. */
       monthly_visits: number;
       /** The day, or the first of the month, of the visits. */
       estimated_for: string;
       demographics: components["schemas"]["Demographics"];
     };
+    /** A brand with all of its figures. */
     Brand: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
+      /** Name of the brand in links, made from its domain; paths take it for the id. */
       slug: string;
+      /** The brand as it calls itself; its domain until that was observed. */
       name: string;
+      /** Domain that it is known by; each brand has one. */
       domain: string;
       /** The brand in this service. */
       url: string;
+      /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
+      /** Where the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
       country: string | null;
-      /** Top level. */
+      /** What it sells, at the top level; null: not categorised. */
       category: components["schemas"]["CategoryReference"] | null;
+      /** What it sells, one level below `category`; null: not categorised so finely. */
       mid_category: components["schemas"]["CategoryReference"] | null;
       /** Ads not confirmed inactive; an ad not seen is not an ad stopped. */
       active_ads: number;
+      /** Ads ever observed, those confirmed inactive included. */
       total_ads: number;
+      /** New ads of the 7 UTC days that end with its last scan; one found long after it began is not new. */
       new_ads_7d: number;
+      /** Whether search engines should list the page of the brand. */
       indexable: boolean;
+      /** Its last scan, or its profile while it was never scanned. */
       as_of: string;
+      /** What the brand says about itself; null when that was not observed. */
       description: string | null;
+      /** Ads confirmed inactive: `total_ads` minus `active_ads`. */
       inactive_ads: number;
+      /** New ads of the 30 UTC days that end with its last scan. */
       new_ads_30d: number;
+      /** Ads confirmed inactive in the 7 UTC days that end with its last scan. */
       retired_ads_7d: number;
+      /** Ads confirmed inactive in the 30 UTC days that end with its last scan. */
       retired_ads_30d: number;
+      /** Mean days that its ended ads were observed to run: survival, not performance. Null when none has ended. */
       avg_ad_lifespan_days: number | null;
+      /** UTC day of the last scan that showed an ad of the brand; null: none did. */
       last_ad_seen_at: string | null;
       formats: components["schemas"]["Formats"];
+      /** The ten countries with most active ads, most first; an ad counts in each. */
       top_countries: Array<{
+        /** ISO 3166-1 alpha-2. */
         country: string;
+        /** Active ads that scans of this country showed. */
         ads: number;
       }>;
     };
-    /** About the single-brand read. */
+    /** Metadata of the single-brand read. */
     BrandMeta: {
       /** The same as the header `x-request-id`. */
       request_id: string;
@@ -4342,6 +4500,7 @@ export interface components {
       links: Array<{
         /** The two brand ids, sorted: a link has no direction. */
         brand_ids: Array<string>;
+        /** Pages that run active ads of both brands, or are linked to both. */
         shared_pages: number;
         /** How much the shared pages say: each counts for the weaker of its two associations, divided by the number of other brands on it; together they count for the chance that not all of them are wrong. */
         confidence: number;
@@ -4353,33 +4512,47 @@ export interface components {
     };
     /** A brand as shown in other records. */
     BrandReference: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
+      /** Name of the brand in links, made from its domain; paths take it for the id. */
       slug: string;
+      /** The brand as it calls itself; its domain until that was observed. */
       name: string;
+      /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
+      /** The brand in this service. */
       url: string;
     };
+    /** A brand that search engines should list. */
     BrandSitemapEntry: {
+      /** Name of the brand in links, made from its domain; paths take it for the id. */
       slug: string;
+      /** The brand in this service. */
       url: string;
+      /** Newest observation of its profile or scan of its ads. */
       updated_at: string;
     };
+    /** What is tested on the site of a brand; never which arm did better. */
     BrandSplitTests: {
       /** not_collected: the site was never scanned, which does not mean that nothing is tested there. */
       status: "collected" | "not_collected";
+      /** When the site was last scanned; null: never. */
       scanned_at: string | null;
       /** Testing tools installed on the site; null when it was never scanned. */
       tools: Array<{
+        /** Name of the tool in links; paths take it as `{toolSlug}`. */
         slug: string;
+        /** The tool in words, to be shown to people. */
         name: string;
         /** What the tool is for. */
         category: string;
+        /** Site of the tool's maker; null: not known. */
         website_url: string | null;
         /** The tool in this service. */
         url: string;
         /** Whether any scan could read its configuration. */
         read: boolean;
-        /** When it was last read. */
+        /** When it was last read; null: never. */
         read_at: string | null;
         /** Tests that were read from the tool; null when it was not read. */
         tests: number | null;
@@ -4395,37 +4568,56 @@ export interface components {
         types: Array<{
           /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
           type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+          /** Public brands of the category with such a test. */
           brands: number;
+          /** Their tests of this type, in any state. */
           tests: number;
+          /** Tests among them that run. */
           running_tests: number;
         }>;
       } | null;
     };
+    /** A brand with its main figures, as in lists. */
     BrandSummary: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
+      /** Name of the brand in links, made from its domain; paths take it for the id. */
       slug: string;
+      /** The brand as it calls itself; its domain until that was observed. */
       name: string;
+      /** Domain that it is known by; each brand has one. */
       domain: string;
       /** The brand in this service. */
       url: string;
+      /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
+      /** Where the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
       country: string | null;
-      /** Top level. */
+      /** What it sells, at the top level; null: not categorised. */
       category: components["schemas"]["CategoryReference"] | null;
+      /** What it sells, one level below `category`; null: not categorised so finely. */
       mid_category: components["schemas"]["CategoryReference"] | null;
       /** Ads not confirmed inactive; an ad not seen is not an ad stopped. */
       active_ads: number;
+      /** Ads ever observed, those confirmed inactive included. */
       total_ads: number;
+      /** New ads of the 7 UTC days that end with its last scan; one found long after it began is not new. */
       new_ads_7d: number;
+      /** Whether search engines should list the page of the brand. */
       indexable: boolean;
+      /** Its last scan, or its profile while it was never scanned. */
       as_of: string;
     };
+    /** The newest live creatives of one requested brand. */
     BrandThumbs: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
       /** Newest first; empty when none is stored. */
       thumbs: Array<components["schemas"]["Thumb"]>;
     };
+    /** What a week brought, by brand and with notable items. */
     Brief: {
+      /** Stable id of the brief, `{briefId}` in paths. */
       id: string;
       /** ISO 8601 week, as in `2026-W47`. */
       week: string;
@@ -4449,7 +4641,9 @@ export interface components {
       /** Items as of that time, newest first within each group: destinations changed by ads that ran for 60 days or more, stops of such ads, launches, other changed destinations, other stops. */
       notable_items: Array<components["schemas"]["RadarItem"]>;
     };
+    /** What a week brought at tracked brands, in counts. */
     BriefSummary: {
+      /** Stable id of the brief, `{briefId}` in paths. */
       id: string;
       /** ISO 8601 week, as in `2026-W47`. */
       week: string;
@@ -4466,9 +4660,13 @@ export interface components {
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
     };
+    /** What brands sell, at one of three levels. */
     Category: {
+      /** Stable id of the category, `{categoryId}` in paths. */
       id: string;
+      /** Name of the category in links; several categories may share one. */
       slug: string;
+      /** The category in words, to be shown to people. */
       name: string;
       /** The category in this service. */
       url: string;
@@ -4476,18 +4674,21 @@ export interface components {
       level: number;
       /** The category above; null for a top level. */
       parent: components["schemas"]["CategoryReference"] | null;
+      /** What belongs to it, by its own definition; null: not described. */
       description: string | null;
       /** Categories directly below. */
       children: number;
       /** Over the public brands of this category and of those below it. */
       totals: {
+        /** Public brands, each counted once. */
         brands: number;
-        /** Of those brands. */
+        /** Ads of those brands that are not confirmed inactive. */
         active_ads: number;
+        /** Ads of those brands ever observed. */
         total_ads: number;
         /** Brands whose visits are estimated. */
         brands_with_traffic: number;
-        /** Sum of their estimated visits; null when none is estimated. */
+        /** Sum of their estimated visits in a month; null when none is estimated. */
         monthly_visits: number | null;
       };
       /** Newest observation of its public brands; null when it has no public brand. */
@@ -4495,15 +4696,23 @@ export interface components {
     };
     /** A category as shown in brand records. */
     CategoryReference: {
+      /** Stable id of the category, `{categoryId}` in paths. */
       id: string;
+      /** Short name of the category in links; categories of different parents may share one. */
       slug: string;
+      /** The category in words, to be shown to people. */
       name: string;
     };
+    /** A category that holds a public brand. */
     CategorySitemapEntry: {
+      /** Name of the category in links; several categories may share one. */
       slug: string;
+      /** The category in this service. */
       url: string;
+      /** Its newest naming, or observation of its public brands. */
       updated_at: string;
     };
+    /** Figures of the public brands of a category. */
     CategoryStats: {
       category: components["schemas"]["CategoryReference"];
       /** Public brands of the category and of those below it. */
@@ -4512,21 +4721,25 @@ export interface components {
       landing_urls: number;
       /** Brands whose visits are estimated. */
       brands_with_traffic: number;
-      /** Sum of their estimated visits; null when none is estimated. */
+      /** Sum of their estimated visits in a month; null when none is estimated. */
       monthly_visits: number | null;
       /** Up to ten types of those pages, most first; pages not classified are left out. */
       top_page_types: Array<{
+        /** Kind of landing page, by an automated classification that can be wrong. */
         page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
+        /** Those landing pages of this type. */
         landing_urls: number;
       }>;
       /** Up to ten tools detected on the sites of those brands, most brands first. */
       top_tools: Array<{
         tool: components["schemas"]["ToolReference"];
+        /** Brands among them that have the tool. */
         brands: number;
       }>;
     };
     /** Properties that are absent stay unchanged. */
     ChangeAlert: {
+      /** Title of the rule, shown in what it sends. */
       name?: string;
       /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
       trigger?: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
@@ -4545,7 +4758,9 @@ export interface components {
     };
     /** What is not named stays. */
     ChangeCollection: {
+      /** Title of the board, one line. */
       name?: string;
+      /** What the board is for; null: not described. */
       description?: string | null;
       /** Null moves it to the top. */
       parent_id?: string | null;
@@ -4554,9 +4769,13 @@ export interface components {
       /** Ids of members; replaces the existing list. */
       editors?: Array<string>;
     };
+    /** A board of things; it can contain other collections. */
     Collection: {
+      /** Stable id of the collection, `{collectionId}` in paths. */
       id: string;
+      /** Title of the board, one line. */
       name: string;
+      /** What the board is for; null: not described. */
       description: string | null;
       /** The parent collection; null at the top level, or when the caller may not see the parent. */
       parent_id: string | null;
@@ -4570,11 +4789,14 @@ export interface components {
       items: Array<components["schemas"]["CollectionItem"]>;
       /** Number of all items, including those not shown. */
       item_count: number;
+      /** When it was created. */
       created_at: string;
       /** When it last changed. Adding or removing an item counts; a change of a collection inside it does not. */
       updated_at: string;
     };
+    /** A thing on a board. */
     CollectionItem: {
+      /** Decides the format of `item_key`. */
       item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
@@ -4585,6 +4807,7 @@ export interface components {
     };
     /** At least one of the three channels is required. */
     CreateAlert: {
+      /** Title of the rule, shown in what it sends. */
       name: string;
       /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
       trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
@@ -4594,22 +4817,27 @@ export interface components {
       cadence?: "instant" | "daily" | "weekly";
       /** Whether it is mailed to the member who created the rule. */
       email?: boolean;
-      /** An https URL that signed requests are posted to. */
+      /** An https URL that signed requests are posted to. Null: none is set. */
       webhook_url?: string | null;
       /** The incoming webhook of a chat tool: Slack (hooks.slack.com/services/…), Discord (discord.com/api/webhooks/…), Microsoft Teams (Workflows) (….logic.azure.com/workflows/… or ….api.powerplatform.com/…/workflows/…), Google Chat (chat.googleapis.com/v1/spaces/…/messages?…), Mattermost (…/hooks/ and 26 characters), Rocket.Chat (…/hooks/ and two ids). Each gets its own form; other addresses are refused. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it. */
       chat_webhook_url?: string | null;
+      /** `false`: the rule is kept and sends nothing. */
       enabled?: boolean;
     };
+    /** Name and scopes of the new key. */
     CreateApiKey: {
       /** What the key is for. */
       name: string;
       /** Scopes of the key: a subset of those of the calling key. */
       scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
     };
+    /** A new board, optionally inside another one and with an item. */
     CreateCollection: {
+      /** Title of the board, one line. */
       name: string;
+      /** What the board is for; null: not described. */
       description?: string | null;
-      /** The parent collection. Deleting the parent deletes this one too. */
+      /** The parent collection, null for the top level. Deleting the parent deletes this one too. */
       parent_id?: string | null;
       /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
       visibility?: "workspace" | "private";
@@ -4617,8 +4845,11 @@ export interface components {
       editors?: Array<string>;
       first_item?: components["schemas"]["ItemReference"];
     };
+    /** A new key with its plaintext. */
     CreatedApiKey: {
+      /** Id of the key, not the key itself; `{keyId}` in paths. */
       key_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** What the key is for. */
       name: string;
@@ -4626,40 +4857,49 @@ export interface components {
       last_four: string;
       /** Granted scopes. The present role of the member may allow fewer. */
       scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      /** A revoked key is refused from the next request on. */
       status: "active" | "revoked";
+      /** When it was issued. */
       created_at: string;
-      /** The member who owns the key. The name is null for an erased member. */
+      /** The member who owns the key. */
       created_by: {
+        /** Stable id of the member. */
         id: string;
+        /** Name to show; null for an erased member. */
         name: string | null;
       };
       /** The key that this one replaced by rotation; otherwise null. */
       replaces: string | null;
       /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
       last_used_at: string | null;
+      /** When it was revoked; null while it is active. */
       revoked_at: string | null;
       /** The key itself. Shown only in this reply: store it now. */
       api_key: string;
     };
     /** An archived creative asset: one stored file in one ad. */
     Creative: {
+      /** Id of the file in this ad, `{creativeId}` in paths. */
       id: string;
+      /** The library's id of the ad: digits, beyond 2^53, hence a string. */
       ad_id: string;
       /** The brand that the ad is attributed to. */
       brand_id: string;
       /** SHA-256 of the file, in hex. */
       creative_key: string;
+      /** What kind of file it is. */
       media_kind: "image" | "video";
+      /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Null, here and below: not measured. */
+      /** Size of the file; null: not measured. */
       bytes: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       width: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       height: number | null;
-      /** Of a video. */
+      /** Length of a video; null: an image, or not measured. */
       duration_seconds: number | null;
-      /** URL of the stored file. */
+      /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
       /** Still image of the file; null when none is stored. */
       poster_url: string | null;
@@ -4674,43 +4914,53 @@ export interface components {
       /** URL of the file's record, shared by all ads that carry the file. */
       record_url: string;
     };
+    /** How far creative files were processed, and what was found. */
     CreativeCoverage: {
       /** Null: over the files of all public brands. */
       brand: components["schemas"]["BrandReference"] | null;
+      /** Files whose media facts are known; all counts below are of these. */
       measured_files: number;
+      /** Measured files that are images. */
       images: number;
+      /** Measured files that are videos. */
       videos: number;
       /** Measured files that were transcribed or described. */
       transcribed_files: number;
-      /** Of the measured ones. */
+      /** Measured files whose closed fields were classified. */
       described_files: number;
       /** Values of each closed field, counted over described files. */
       fields: Array<{
+        /** Name of the closed field, as in `CreativeFields`. */
         field: "hook" | "style" | "presenter" | "setting" | "tone" | "offer" | "audio";
         /** Most files first; null when no file has been described. */
         values: Array<{
+          /** One of the values of the field. */
           value: string;
+          /** Described files that have it. */
           files: number;
         }> | null;
-        /** Described files without a value for the field. */
+        /** Described files without a value for the field; null when no file has been described. */
         not_read: number | null;
       }>;
     };
-    /** Automated classification into closed lists; it can be wrong. Null: not analysed; `none`: analysed, nothing found. */
+    /** Automated classification into closed lists; it can be wrong. `none`: analysed, nothing found. */
     CreativeFields: {
-      /** How the creative begins. */
+      /** How the creative begins; null: not analysed. */
       hook: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none" | null;
-      /** How it is made. */
+      /** How it is made; null: not analysed. */
       style: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only" | null;
-      /** Who speaks or is shown. */
+      /** Who speaks or is shown; null: not analysed. */
       presenter: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none" | null;
-      /** Where it plays. */
+      /** Where it plays; null: not analysed. */
       setting: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none" | null;
+      /** The mood that it speaks in; null: not analysed. */
       tone: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral" | null;
-      /** What kind of offer it makes. */
+      /** What kind of offer it makes; null: not analysed. */
       offer: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none" | null;
+      /** What is heard; null: not analysed. */
       audio: "speech" | "music" | "speech_and_music" | "effects" | "silent" | null;
     };
+    /** A sample of the active ads of a brand, with totals. */
     CreativeLibrary: {
       brand: components["schemas"]["BrandReference"];
       /** Maximum ads in both samples together. */
@@ -4719,40 +4969,52 @@ export interface components {
       longest_running: Array<components["schemas"]["LibraryAd"]>;
       /** Active ads with stored media, newest first; excludes ads of the oldest sample. */
       newest: Array<components["schemas"]["LibraryAd"]>;
+      /** Figures over all active ads, not over the samples. */
       totals: {
         /** Over all active ads, with stored media or without. */
         active_ads: number;
+        /** Active ads with at least one archived file. */
         with_stored_media: number;
         formats: components["schemas"]["Formats"];
-        /** Most ads first, at most 20; null: not analysed. */
+        /** Active ads by button, most ads first, at most 20. */
         ctas: Array<{
+          /** The library's code of the button, such as `SHOP_NOW`; null: none observed. */
           cta_type: string | null;
+          /** Active ads with this button. */
           ads: number;
         }>;
         /** Active ads by days from start, or first sighting, to the brand's last scan: survival, not performance. */
         longevity: {
+          /** Active ads that have run for less than 7 days. */
           days_0_6: number;
+          /** Active ads that have run for 7 to 29 days. */
           days_7_29: number;
+          /** Active ads that have run for 30 to 89 days. */
           days_30_89: number;
+          /** Active ads that have run for 90 days or more. */
           days_90_plus: number;
+          /** Days of the longest-running one; null without an active ad. */
           longest_days: number | null;
         };
       };
     };
+    /** One creative file with all that was read of it. */
     CreativeRecord: {
       /** SHA-256 of the file, in hex. */
       creative_key: string;
+      /** What kind of file it is. */
       media_kind: "image" | "video";
+      /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Null, here and below: not measured. */
+      /** Size of the file; null: not measured. */
       bytes: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       width: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       height: number | null;
-      /** Of a video. */
+      /** Length of a video; null: an image, or not measured. */
       duration_seconds: number | null;
-      /** URL of the stored file. */
+      /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
       /** Still image of the file; null when none is stored. */
       poster_url: string | null;
@@ -4779,10 +5041,13 @@ export interface components {
       transcript: {
         /** Text before corrections; empty when there is no speech. */
         text: string;
+        /** Language tag, such as `en-US`; null: not recognised. */
         language: string | null;
         /** Corrected passages; null: not checked. */
         corrections: Array<{
+          /** Passage as it stands in `text`. */
           heard: string;
+          /** Passage to read in its place. */
           meant: string;
         }> | null;
       } | null;
@@ -4791,15 +5056,20 @@ export interface components {
       /** Brands whose ads carry the file or its picture, most ads first, at most 20. */
       brands: Array<{
         brand: components["schemas"]["BrandReference"];
+        /** Its ads among them that are not confirmed inactive. */
         active_ads: number;
+        /** Its ads among them, inactive ones included. */
         total_ads: number;
       }>;
       /** Ads that carry the file or its picture, active ones and then newest first, at most 100. */
       ads: Array<{
+        /** The library's id of the ad: digits, beyond 2^53, hence a string. */
         id: string;
+        /** Stable id of the brand, `{brandId}` in paths. */
         brand_id: string;
         /** Not confirmed inactive. */
         active: boolean;
+        /** Id of the file in this ad, `{creativeId}` in paths. */
         creative_id: string;
         /** The ad in this service. */
         url: string;
@@ -4809,17 +5079,19 @@ export interface components {
     CreativeRecordSummary: {
       /** SHA-256 of the file, in hex. */
       creative_key: string;
+      /** What kind of file it is. */
       media_kind: "image" | "video";
+      /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Null, here and below: not measured. */
+      /** Size of the file; null: not measured. */
       bytes: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       width: number | null;
-      /** In pixels. */
+      /** In pixels; null: not measured. */
       height: number | null;
-      /** Of a video. */
+      /** Length of a video; null: an image, or not measured. */
       duration_seconds: number | null;
-      /** URL of the stored file. */
+      /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
       /** Still image of the file; null when none is stored. */
       poster_url: string | null;
@@ -4839,10 +5111,15 @@ export interface components {
       /** The record in this service. */
       url: string;
     };
+    /** Ads of a brand on one observed day. */
     DailyActivity: {
+      /** An observed UTC day; other days are absent, not zero. */
       date: string;
+      /** Ads not confirmed inactive, by the last scan of the day. */
       active_ads: number;
+      /** Ads first seen that day; one found long after it began is not new. */
       new_ads: number;
+      /** Ads that scans of the day confirmed inactive. */
       retired_ads: number;
       /** Whether complete scans covered every page linked to the brand that day. */
       reliable: boolean;
@@ -4853,81 +5130,115 @@ export interface components {
     DeleteCollection: Record<string, never>;
     /** An empty object. */
     DeleteNote: Record<string, never>;
+    /** That a rule and its deliveries do not exist. */
     DeletedAlert: {
+      /** Stable id of the rule, `{alertId}` in paths. */
       alert_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** False when no such rule existed. */
       removed: boolean;
     };
+    /** That a collection and all inside it is deleted. */
     DeletedCollection: {
+      /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** False when it was already deleted. */
       removed: boolean;
     };
+    /** That a note does not exist. */
     DeletedNote: {
+      /** The note of the path. */
       note_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** False when no such note existed. */
       removed: boolean;
     };
     /** Estimated shares of visitors, 0 to 1; null when the provider states none. */
     Demographics: {
+      /** Estimated share of women among visitors, 0 to 1; null: not stated. */
       female: number | null;
+      /** Estimated share of men among visitors, 0 to 1; null: not stated. */
       male: number | null;
+      /** Estimated share of people of 18 to 24 years among visitors, 0 to 1; null: not stated. */
       age_18_24: number | null;
+      /** Estimated share of people of 25 to 34 years among visitors, 0 to 1; null: not stated. */
       age_25_34: number | null;
+      /** Estimated share of people of 35 to 44 years among visitors, 0 to 1; null: not stated. */
       age_35_44: number | null;
+      /** Estimated share of people of 45 to 54 years among visitors, 0 to 1; null: not stated. */
       age_45_54: number | null;
+      /** Estimated share of people of 55 to 64 years among visitors, 0 to 1; null: not stated. */
       age_55_64: number | null;
+      /** Estimated share of people of 65 years or more among visitors, 0 to 1; null: not stated. */
       age_65_plus: number | null;
     };
     /** The body of every 4xx and 5xx reply. */
     Error: {
+      /** Why the request failed. */
       error: {
+        /** Class of the error, one for each group of statuses. */
         type: "bad_request" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "conflict" | "rate_limited" | "internal" | "unavailable";
         /** What to do. */
         message: string;
+        /** HTTP status of the reply. */
         status: number;
         /** The same as the header `x-request-id`; report it. */
         request_id: string;
+        /** Single faults, the first 50; absent without any. */
         details?: Array<components["schemas"]["ErrorDetail"]>;
       };
     };
+    /** One fault of the request. */
     ErrorDetail: {
       /** Name of the parameter, or path of the body property. */
       path: string;
+      /** What is wrong, for people; its words may change. */
       message: string;
       /** Stable name of the fault. */
       code: string;
     };
     /** Link to the full evidence of a signal. */
     Evidence: {
+      /** Kind of record behind `url`. */
       resource: "radar" | "ad" | "ads" | "daily_activity" | "social_pages" | "store";
       /** URL in this service, readable with the same key. */
       url: string;
     };
+    /** What formats the active ads of a brand have. */
     FormatBreakdown: {
       formats: components["schemas"]["Formats"];
+      /** Last scan of the brand, or its profile while it was never scanned. */
       as_of: string;
     };
     /** Active ads by creative format. */
     Formats: {
+      /** Ads whose creative is one video. */
       video: number;
+      /** Ads whose creative is one still picture. */
       image: number;
+      /** Ads with several cards to swipe through. */
       carousel: number;
+      /** Dynamic creatives, which the network puts together for each viewer. */
       dco: number;
+      /** Ads of another format, or whose format was not observed. */
       other: number;
     };
+    /** How recent the figures of a brand are. */
     Freshness: {
-      /** When the brand was last scanned. */
+      /** When the brand was last scanned; null: never. */
       as_of: string | null;
-      /** The last scan that made its day reliable. */
+      /** The last scan that made its day reliable; null: there was none. */
       last_reliable_at: string | null;
-      /** When the next scan is due. */
+      /** When the next scan is due by its tier; null for a brand neither scanned nor tracked. */
       next_due: string | null;
+      /** How often the brand is scanned: daily or weekly while a workspace tracks it so, else `census`, every 30 days. */
       freshness_tier: "daily" | "weekly" | "census";
     };
+    /** The workspace's verdict on a brief. */
     GiveBriefFeedback: {
       /** Null clears. */
       feedback: "useful" | "already_known" | "wrong" | null;
@@ -4935,6 +5246,7 @@ export interface components {
     /** A page that runs ads for two or more brands: an observed association. */
     Hub: {
       page: components["schemas"]["AdPage"];
+      /** Followers that the page shows; null: not stated. */
       followers: number | null;
       /** Public brands with active ads on the page. */
       brands: number;
@@ -4943,44 +5255,63 @@ export interface components {
       /** Most active ads first, at most 50. */
       roster: Array<{
         brand: components["schemas"]["BrandReference"];
+        /** Its active ads on the page. */
         active_ads: number;
       }>;
     };
     /** An empty object. */
     IssueWebhookSecret: Record<string, never>;
+    /** The new signing secret of the workspace. */
     IssuedWebhookSecret: {
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** Shown only in this reply: store it now. */
       webhook_secret: string;
       /** True when it replaced another secret, which no longer signs. */
       rotated: boolean;
+      /** When it was made; it signs from then on. */
       created_at: string;
     };
     /** A thing by type and key. Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
     ItemReference: {
+      /** Decides the format of `item_key`. */
       item_type: "ad";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
+      /** Decides the format of `item_key`. */
       item_type: "brand";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
+      /** Decides the format of `item_key`. */
       item_type: "creative";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
+      /** Decides the format of `item_key`. */
       item_type: "creative_record";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
+      /** Decides the format of `item_key`. */
       item_type: "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     };
+    /** A landing page with what was read of it. */
     LandingPage: {
+      /** Stable id of the page, derived from its address; `{pageId}` in paths. */
       id: string;
       /** URL of the page, without tracking and other parameters that do not select a page. */
       page_url: string;
+      /** Host of the address, which may be that of a shop platform. */
       host: string;
+      /** Its HTML title; null: not read. */
       title: string | null;
       /** Automated classification, which can be wrong; null: not classified. */
       page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      /** How sure the classifier is, 0 to 1; null: not classified. */
       page_type_confidence: number | null;
       /** False when the last visit found the page gone. A page never visited is live. */
       live: boolean;
@@ -4990,6 +5321,7 @@ export interface components {
       active_ads: number;
       /** Ads ever seen to lead here. */
       total_ads: number;
+      /** When the page was first observed, such as in the link of an ad. */
       first_seen_at: string;
       /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
       as_of: string;
@@ -4998,14 +5330,18 @@ export interface components {
       /** Public brands whose ads lead here, most ads first, at most 20. */
       brands: Array<{
         brand: components["schemas"]["BrandReference"];
+        /** Its ads not confirmed inactive that lead here. */
         active_ads: number;
+        /** Its ads ever seen to lead here. */
         total_ads: number;
       }>;
+      /** Its HTML description; null: not read. */
       description: string | null;
-      /** As the page declares it. */
+      /** Language tag that the page declares, such as `en-US`; null: none, or not read. */
       language: string | null;
+      /** The address that the page names as its own; null: it names none, or was not read. */
       canonical_url: string | null;
-      /** HTTP status of the last visit, after redirects. */
+      /** HTTP status of the last visit, after redirects; null: never visited, or no answer. */
       http_status: number | null;
       /** Null: not read. */
       headings: Array<string> | null;
@@ -5018,13 +5354,17 @@ export interface components {
     };
     /** A landing page that ads were seen to lead to. */
     LandingPageSummary: {
+      /** Stable id of the page, derived from its address; `{pageId}` in paths. */
       id: string;
       /** URL of the page, without tracking and other parameters that do not select a page. */
       page_url: string;
+      /** Host of the address, which may be that of a shop platform. */
       host: string;
+      /** Its HTML title; null: not read. */
       title: string | null;
       /** Automated classification, which can be wrong; null: not classified. */
       page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      /** How sure the classifier is, 0 to 1; null: not classified. */
       page_type_confidence: number | null;
       /** False when the last visit found the page gone. A page never visited is live. */
       live: boolean;
@@ -5034,6 +5374,7 @@ export interface components {
       active_ads: number;
       /** Ads ever seen to lead here. */
       total_ads: number;
+      /** When the page was first observed, such as in the link of an ad. */
       first_seen_at: string;
       /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
       as_of: string;
@@ -5067,22 +5408,30 @@ export interface components {
         active_ads: number;
       }>;
     };
+    /** A sampled active ad with its archived files. */
     LibraryAd: {
+      /** The library's id of the ad: digits, beyond 2^53, hence a string. */
       id: string;
+      /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
+      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
       format: "video" | "image" | "carousel" | "dco" | "other";
+      /** Headline of the ad; null: none observed. */
       title: string | null;
-      /** The first 300 characters. */
+      /** The first 300 characters; null: none observed. */
       body: string | null;
+      /** The library's code of the button, such as `SHOP_NOW`; null: none observed. */
       cta_type: string | null;
+      /** Start date in the library; null: it states none. */
       started_on: string | null;
-      /** Days from the start date, else the first sighting, to the last sighting as running: observed survival, not performance. */
+      /** Days from the start date, else the first sighting, to the last sighting as running: observed survival, not performance. Null when it was never seen running. */
       days_active: number | null;
       /** Its archived assets, at most four. */
       creatives: Array<components["schemas"]["Creative"]>;
       /** The ad in this service. */
       url: string;
     };
+    /** Metadata of a list without pages. */
     ListMeta: {
       /** The same as the header `x-request-id`. */
       request_id: string;
@@ -5117,27 +5466,38 @@ export interface components {
       /** Why it was found, in a sentence. */
       reason: string;
     };
+    /** Who is calling, and what it may do. Clients read this first. */
     Me: {
       /** Stands for `{ws}` in paths. */
       workspace_id: string;
+      /** Name to show; null while it is not known yet. */
       workspace_name: string | null;
+      /** The member who owns the calling key or signed in. */
       member: {
+        /** Stable id of the member. */
         id: string;
+        /** Name to show; null for an erased member. */
         name: string | null;
       };
+      /** Id of the calling key, or of the sign-in that calls. */
       key_id: string;
+      /** Present role of the member; it limits the scopes of every key of the member. */
       role: "viewer" | "editor" | "admin" | "owner";
+      /** Plan of the workspace; it decides the slots and the requests per minute. */
       plan: "free" | "pro" | "business" | "enterprise";
       /** What this key may do now. */
       scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
       /** Slots of the plan and how many are in use. */
       tracked_brands: {
+        /** Brands that the workspace tracks. */
         used: number;
+        /** Brands that the plan allows to track; one more is refused with 402. */
         slots: number;
       };
+      /** Limit of the plan, over all keys of the workspace. */
       requests_per_minute: number;
     };
-    /** Metadata of one record, or of a list without pages. */
+    /** Metadata of one record. */
     Meta: {
       /** The same as the header `x-request-id`. */
       request_id: string;
@@ -5146,47 +5506,63 @@ export interface components {
       /** Age of `as_of` in hours. */
       lag_hours?: number;
     };
+    /** A brand known before the window that first advertised within it. */
     NewAdvertiser: {
+      /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
+      /** When the first ad attributed to it started. */
       first_ad_started_on: string;
+      /** Its ads not confirmed inactive when the list was written. */
       active_ads: number;
     };
+    /** What a member writes about a thing; each has one note on it at most. */
     Note: {
       /** Unchanged when the note is replaced. */
       id: string;
+      /** Decides the format of `subject_key`. */
       subject_type: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
       /** Id of the member who wrote the note. */
       created_by: string;
+      /** When it was first written. */
       created_at: string;
       /** When it was last replaced. */
       updated_at: string;
     };
     /** A company with the brands, domains and pages it was observed with. */
     Operator: {
+      /** Stable id of the company; paths take it as `{operatorId}`. */
       id: string;
+      /** The company as its source writes it. */
       name: string;
+      /** Where the company sits, ISO 3166-1 alpha-2; null: no source states it. */
       country: string | null;
+      /** Domains that it was observed with. */
       domains: number;
+      /** Social pages that it was observed with. */
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
       /** The operator in this service. */
       url: string;
+      /** Public brands whose domain was observed with it. */
       public_brands: number;
       /** The public brands whose domain was observed with it, by name, at most 200. */
       brands: Array<components["schemas"]["BrandReference"]>;
       /** By domain, at most 200. */
       domain_associations: Array<{
+        /** Domain of a site. */
         domain: string;
         /** Sources of the association. */
         bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
       }>;
       /** By id, at most 200. */
       page_associations: Array<{
+        /** The network's id of the page: digits, beyond 2^53, hence a string. */
         page_id: string;
         /** Sources of the association. */
         bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
@@ -5194,10 +5570,15 @@ export interface components {
     };
     /** An operator observed with the brand's domain. */
     OperatorOfBrand: {
+      /** Stable id of the company; paths take it as `{operatorId}`. */
       id: string;
+      /** The company as its source writes it. */
       name: string;
+      /** Where the company sits, ISO 3166-1 alpha-2; null: no source states it. */
       country: string | null;
+      /** Domains that it was observed with. */
       domains: number;
+      /** Social pages that it was observed with. */
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
@@ -5210,17 +5591,24 @@ export interface components {
     };
     /** A company observed with several domains or pages. */
     OperatorSummary: {
+      /** Stable id of the company; paths take it as `{operatorId}`. */
       id: string;
+      /** The company as its source writes it. */
       name: string;
+      /** Where the company sits, ISO 3166-1 alpha-2; null: no source states it. */
       country: string | null;
+      /** Domains that it was observed with. */
       domains: number;
+      /** Social pages that it was observed with. */
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
       /** The operator in this service. */
       url: string;
+      /** Public brands whose domain was observed with it. */
       public_brands: number;
     };
+    /** Metadata of one page of a list. */
     PageMeta: {
       /** The same as the header `x-request-id`. */
       request_id: string;
@@ -5235,9 +5623,11 @@ export interface components {
     };
     /** Branded content with one creator, as shown on ads; it is no evidence of a contract. */
     Partnership: {
-      /** The partner page; its id is null when the library gave only its name. */
+      /** The partner page. */
       creator: {
+        /** Null when the library gave only its name. */
         page_id: string | null;
+        /** As last observed; null: never observed. */
         page_name: string | null;
       };
       /** Branded-content ads within the window; the next two counts add up to it. */
@@ -5255,40 +5645,56 @@ export interface components {
     };
     /** Radar items of a week, by type. */
     RadarChangeCounts: {
+      /** Ads seen for the first time that are news. */
       ads_started: number;
+      /** Ads confirmed inactive. */
       ads_stopped: number;
+      /** Changes of the link of an ad. */
       destinations_changed: number;
     };
+    /** An observed change of one ad, without a cause. */
     RadarItem: {
+      /** Stable id: derived from the change. */
       id: string;
+      /** An ad seen for the first time that is news, an ad confirmed inactive, or a changed link. */
       type: "ad_started" | "ad_stopped" | "destination_changed";
       /** Time of the scan that showed the change. */
       observed_at: string;
       brand: components["schemas"]["BrandReference"];
+      /** The ad that changed, as it was then. */
       ad: {
+        /** The library's id of the ad: digits, beyond 2^53, hence a string. */
         id: string;
+        /** The social page that runs the ad; null when no source named it. */
         page: components["schemas"]["AdPage"] | null;
+        /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
         format: "video" | "image" | "carousel" | "dco" | "other";
+        /** Headline of the ad; null: none observed. */
         title: string | null;
-        /** The first 300 characters. */
+        /** The first 300 characters; null: none observed. */
         body: string | null;
+        /** Start date in the library; null: it states none. */
         started_on: string | null;
         /** The ad in this service. */
         url: string;
       };
-      /** Destination of the ad; after a change, the new one. */
+      /** Destination of the ad; after a change, the new one; null: no link observed. */
       destination_url: string | null;
+      /** Destination before the change; null for other types. */
       previous_destination_url: string | null;
-      /** Basis of a stop: stated by the library, or absence from two complete scans. */
+      /** Basis of a stop: stated by the library, or absence from two complete scans; null for other types. */
       basis: "library" | "absence" | null;
+      /** Stop date as stated by the library; null when it stated none, and for other types. */
       stopped_on: string | null;
       /** Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. `changed`: reported with other details, such as another previous destination, or for another brand. Null: reported and not corrected. */
       correction: "withdrawn" | "added" | "changed" | null;
     };
+    /** A brand in the ranking of the country that most of its visits come from. */
     RankedBrand: {
+      /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
-      /** Estimated visits in a month. */
+      /** Visits of the site in a month, a traffic provider's estimate. */
       monthly_visits: number;
       /** The day, or the first of the month, of the visits. */
       estimated_for: string;
@@ -5296,23 +5702,31 @@ export interface components {
       country: string;
       /** Share of visits from this country, 0 to 1. */
       country_share: number;
+      /** Place of the site among all sites by visits, 1 for the most visited; null: no estimate. */
       global_ranking: number | null;
-      /** Within the provider's category. */
+      /** Place of the site within the provider's category, from 1; null: no estimate. */
       category_ranking: number | null;
+      /** The traffic provider's label, not a category of this service; null: none is stated. */
       provider_category: string | null;
     };
     /** An empty object. */
     RemoveCollectionItem: Record<string, never>;
+    /** That a thing is not on the board. */
     RemovedCollectionItem: {
+      /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** Decides the format of `item_key`. */
       item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when the item was not there. */
       removed: boolean;
     };
+    /** An export of the radar as a CSV file. */
     Report: {
+      /** Stable id of the report, `{reportId}` in paths. */
       id: string;
       /** `queued` until a worker starts it, and again after a failed attempt; then `running`; finally `ready` or `failed`. */
       status: "queued" | "running" | "ready" | "failed";
@@ -5324,26 +5738,28 @@ export interface components {
       brand_ids: Array<string> | null;
       /** How many brands it is about. */
       brands: number;
+      /** Types of radar items in the file. */
       types: Array<"ad_started" | "ad_stopped" | "destination_changed">;
       /** When it was requested. */
       created_at: string;
-      /** When the latest attempt began. */
+      /** When the latest attempt began; null until then. */
       started_at: string | null;
-      /** When it became ready or failed for good. */
+      /** When it became ready or failed for good; null until then. */
       finished_at: string | null;
-      /** Why the latest attempt failed, as a sentence. */
+      /** Why the latest attempt failed, as a sentence; null: it did not. */
       failure: string | null;
       /** Radar items in the file; null until ready. */
       rows: number | null;
-      /** Of the file; null until ready. */
+      /** Checksum of the file in hex; null until ready. */
       sha256: string | null;
-      /** Of the file; null until ready. */
+      /** Length of the file; null until ready. */
       size_bytes: number | null;
       /** Null until ready. Needs no API key and works for 15 minutes; read the report again for a fresh one. */
       download_url: string | null;
-      /** When `download_url` stops working. */
+      /** When `download_url` stops working; null without one. */
       download_expires_at: string | null;
     };
+    /** Which part of the radar to export. */
     RequestReport: {
       /** Tracked brands only. All of them when absent. */
       brand_ids?: Array<string>;
@@ -5364,37 +5780,50 @@ export interface components {
       brand_ads: number;
       /** Active ads that carry it on pages not linked to the brand. */
       foreign_ads: number;
+      /** Pages that those ads run on. */
       foreign_pages: number;
       /** At most 5, most active ads first. */
       largest_foreign_pages: Array<{
         page: components["schemas"]["AdPage"];
+        /** Active ads on the page that carry the text. */
         active_ads: number;
       }>;
     };
     /** An empty object. */
     RevokeApiKey: Record<string, never>;
+    /** How long unused keys may stay active. */
     RevokeUnusedApiKeys: {
       /** Minimum days without use, each of 24 hours. */
       days: number;
     };
+    /** That a key is not active. */
     RevokedApiKey: {
+      /** Id of the key, not the key itself; `{keyId}` in paths. */
       key_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** False when the workspace had no such active key. */
       removed: boolean;
     };
+    /** Which unused keys were revoked. */
     RevokedUnusedApiKeys: {
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** Minimum days without use, each of 24 hours. */
       days: number;
       /** The keys that were revoked, oldest first. */
       revoked: Array<{
+        /** Id of the key, not the key itself; `{keyId}` in paths. */
         key_id: string;
         /** What the key is for. */
         name: string;
+        /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
         last_used_at: string | null;
       }>;
     };
+    /** A brand whose active ads grew. */
     Riser: {
+      /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
       /** On the recent reliable day. */
@@ -5405,13 +5834,16 @@ export interface components {
       growth: number;
       /** `growth` divided by `previous_active_ads`; null when that is zero. */
       growth_rate: number | null;
+      /** The recent reliable day, in UTC, within the last week. */
       day: string;
       /** 7 to 28 days before `day`. */
       previous_day: string;
     };
     /** An empty object. */
     RotateApiKey: Record<string, never>;
+    /** A thing that the workspace saved for later. */
     SavedItem: {
+      /** Decides the format of `item_key`. */
       item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
@@ -5420,9 +5852,11 @@ export interface components {
       /** When it was saved. */
       created_at: string;
     };
+    /** One kind of change of one brand on one day, without a cause. */
     Signal: {
       /** Stable id: derived from brand, day and kind. */
       id: string;
+      /** Kind of change; the first three group radar items, the others are activity. */
       kind: "ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed";
       /** Day of observation, in UTC. */
       date: string;
@@ -5431,62 +5865,74 @@ export interface components {
       brand: components["schemas"]["BrandReference"];
       /** A sentence: what changed, never why. */
       summary: string;
+      /** The figures of the change. */
       counts: {
         /** Ads started, ads stopped, links changed, pages, ads refreshed, ads with sale copy; of a ramp, drop or shift, active ads that day. */
         items: number;
-        /** Active ads on `compared_with`; of a shift, those in `format`. */
+        /** Active ads on `compared_with`; of a shift, those in `format`; null for kinds that compare no days. */
         before: number | null;
-        /** Active ads on `date`; of a shift, those in `format`. */
+        /** Active ads on `date`; of a shift, those in `format`; null for kinds that compare no days. */
         after: number | null;
-        /** Of a shift: share of `format` among active ads on `compared_with`. */
+        /** Of a shift: share of `format` among active ads on `compared_with`; otherwise null. */
         share_before: number | null;
-        /** Of a shift: share of `format` among active ads on `date`. */
+        /** Of a shift: share of `format` among active ads on `date`; otherwise null. */
         share_after: number | null;
         /** Of a sale: share of the catalogue that was listed at a lower price; null below one tenth. */
         cheaper_share: number | null;
-        /** Of a launch burst: mean of ads started on the reliable days of the 28 days before. */
+        /** Of a launch burst: mean of ads started on the reliable days of the 28 days before; otherwise null. */
         usual: number | null;
-        /** Of a ramp or shift: ads taken off first, since they came into view since `compared_with` without having started then, or were counted under another format by another source. */
+        /** Of a ramp or shift: ads taken off first, since they came into view since `compared_with` without having started then, or were counted under another format by another source; otherwise null. */
         uncovered: number | null;
         /** Ads or pages that were reported, and that a scan which arrived late showed to be otherwise. Not in `items`. */
         withdrawn: number;
         /** Of `items`, those that a scan which arrived late added. */
         added: number;
       };
-      /** The reliable day compared with. */
+      /** The reliable day compared with; null for kinds that compare no days. */
       compared_with: string | null;
-      /** Of a shift: the format that moved most. */
+      /** Of a shift: the format that moved most; otherwise null. */
       format: "video" | "image" | "carousel" | "dco" | "other" | null;
       /** The pages or ads it is about, the first 10 observed. Empty where the evidence alone lists them. */
       about: Array<{
+        /** The ad, or null for a page alone. */
         ad: {
+          /** The library's id of the ad: digits, beyond 2^53, hence a string. */
           id: string;
           /** The ad in this service. */
           url: string;
         } | null;
+        /** The page, or the page of the ad; null: not named. */
         page: components["schemas"]["AdPage"] | null;
         /** Observed role of the page for the brand; null when the page was not linked. */
         role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED" | null;
+        /** New link of the ad, or the new landing page; otherwise null. */
         destination_url: string | null;
       }>;
+      /** Where each item behind the figures is listed. */
       evidence: Array<components["schemas"]["Evidence"]>;
       /** Correction by a scan that arrived late. `withdrawn`: reported, but no signal in the order of observation. `added`: none was reported at the time. `changed`: some were withdrawn or added, or the figures of a day that it compares were corrected. Null: not corrected. */
       correction: "withdrawn" | "added" | "changed" | null;
     };
+    /** A site whose visitors resemble the brand's. */
     SimilarSite: {
+      /** Host of the similar site. */
       domain: string;
       /** Similarity of the visitors, 0 to 1. */
       affinity: number;
-      /** The traffic provider's label, not a category of this service. */
+      /** The traffic provider's label, not a category of this service; null: none is stated. */
       provider_category: string | null;
       /** The public brand that the site belongs to; null for other sites. */
       brand: components["schemas"]["BrandReference"] | null;
+      /** Visits of the site in a month, a traffic provider's estimate; null: no estimate. */
       monthly_visits: number | null;
+      /** Place of the site among all sites by visits, 1 for the most visited; null: no estimate. */
       global_ranking: number | null;
     };
     /** A page linked to a brand: an observed association. */
     SocialPage: {
+      /** The network's id of the page: digits, beyond 2^53, hence a string. */
       page_id: string;
+      /** As last observed; null: never observed. */
       page_name: string | null;
       /** Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published. */
       role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED";
@@ -5496,64 +5942,75 @@ export interface components {
       active_ads: number;
       /** The brand's ads ever seen on the page. */
       total_ads: number;
-      /** The name in the page's address. */
+      /** The name in the page's address; null: not stated. */
       username: string | null;
-      /** The page's own category, in the network's words. */
+      /** The page's own category, in the network's words; null: not stated. */
       page_category: string | null;
-      /** Whether the network shows it as verified. */
+      /** Whether the network shows it as verified; null: not stated. */
       verified: boolean | null;
+      /** Followers that the page shows; null: not stated. */
       followers: number | null;
+      /** Likes that it shows; null: not stated. */
       likes: number | null;
       /** Profile by source, newest first, at most 5. Each field above is the newest value of any source. */
       profiles: Array<components["schemas"]["SocialPageProfile"]>;
     };
-    /** Profile of a page by one source. Null: not stated. */
+    /** Profile of a page by one source. */
     SocialPageProfile: {
       /** Who says so. */
       source: string;
       /** When the source last stated something new. */
       observed_at: string;
+      /** As last observed; null: never observed. */
       page_name: string | null;
-      /** The name in the page's address. */
+      /** The name in the page's address; null: not stated. */
       username: string | null;
-      /** The page's own category, in the network's words. */
+      /** The page's own category, in the network's words; null: not stated. */
       page_category: string | null;
-      /** Whether the network shows it as verified. */
+      /** Whether the network shows it as verified; null: not stated. */
       verified: boolean | null;
+      /** Followers that the page shows; null: not stated. */
       followers: number | null;
+      /** Likes that it shows; null: not stated. */
       likes: number | null;
     };
+    /** A test as the tool's public configuration has it, without results. */
     SplitTest: {
       tool: components["schemas"]["TechStackItem"];
+      /** Stable id, derived from the site, the tool and the tool's own id of the test. */
       id: string;
-      /** As configured, without amounts. */
+      /** As configured, without amounts; null: it has none. */
       name: string | null;
       /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
       type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+      /** Whether it ran when it was last read; `state_basis` says what that follows from. */
       state: "running" | "paused" | "ended" | "unknown";
       /** Basis of the state: the configuration, its dates, the assignment of a visitor to an arm, or absence from the tool. */
       state_basis: "configuration" | "dates" | "assignment" | "absence" | "unknown";
       /** Null when they could not be read. */
       arms: Array<{
-        /** As configured, without amounts. */
+        /** As configured, without amounts; null: it has none. */
         name: string | null;
-        /** Share of visitors that the tool is configured to send here. */
+        /** Share of visitors, 0 to 1, that the tool is configured to send here; null: not read. */
         allocation: number | null;
       }> | null;
       /** Pages that the test acts on; null where they could not be read. */
       pages: Array<{
+        /** Address on the brand's site, or the start of addresses. */
         url: string;
         /** `exact`: this page only; `prefix`: this page and all pages below it. */
         match: "exact" | "prefix";
         /** The brand's active ads that lead there. */
         active_ads: number;
       }> | null;
+      /** Time of the first scan that showed it. */
       first_seen_at: string;
-      /** When it was last observed to have changed. */
+      /** When it was last observed to have changed; null: never. */
       changed_at: string | null;
-      /** Time of the first scan in which the tool did not show it. A missing test is not yet ended. */
+      /** Time of the first scan in which the tool did not show it, which is not its end; null: it is shown. */
       missing_since: string | null;
     };
+    /** A testing tool and how many brands use it. */
     SplitTestCensusItem: {
       tool: components["schemas"]["ToolReference"];
       /** Whether this tool can be read at all. */
@@ -5565,15 +6022,19 @@ export interface components {
       /** Brands among those read with at least one running experiment, without personalizations and rollouts; null when the tool cannot be read. */
       brands_running: number | null;
     };
+    /** The public catalogue of a brand as last collected, and its changes. */
     Store: {
       /** not_collected: no scan has shown a product, which does not mean that the shop has none. */
       status: "collected" | "not_collected";
+      /** The newest scan; null: none was recorded. */
       latest_scan: components["schemas"]["StoreScan"] | null;
+      /** When the catalogue was last read to its end; null: never. */
       last_complete_scan_at: string | null;
-      /** ISO 4217, as last observed. */
+      /** ISO 4217, as last observed; null: never observed. */
       currency: string | null;
       /** Products of the catalogue, missing ones included; null when not collected. */
       products_total: number | null;
+      /** Products among them that the latest complete scan did not show; null when not collected. */
       missing_products: number | null;
       /** Newest first, up to `limit`; null when not collected. */
       products: Array<components["schemas"]["StoreProduct"]> | null;
@@ -5586,48 +6047,76 @@ export interface components {
     };
     /** An observed change of one product. */
     StoreChange: {
+      /** `returned`: listed again after it had been delisted; `delisted`: absent from two complete scans. */
       type: "listed" | "returned" | "delisted" | "changed";
+      /** Time of the scan that showed it. */
       observed_at: string;
+      /** The shop's id of the product, digits. */
       product_id: string;
+      /** Name of the product as listed. */
       title: string;
+      /** Listed prices only fell, only rose, or both; null: none changed, or another currency. */
       price_move: "cheaper" | "dearer" | "mixed" | null;
       /** Fields of the product that changed. */
       details: Array<"handle" | "title" | "product_type" | "vendor" | "published_at" | "image_url">;
+      /** Variants that the product has gained. */
       variants_listed: number;
+      /** Variants that it has lost. */
       variants_delisted: number;
+      /** Variants of which a field changed. */
       variants_changed: number;
       /** Up to twenty of the changed variants; null when no variant changed. */
       variants: Array<{
+        /** The shop's id of the variant, digits. */
         variant_id: string;
+        /** Listed price, if it changed; otherwise null. */
         price: {
+          /** Listed price before; null: not known. */
           from: string | null;
+          /** Listed price now; null: not known. */
           to: string | null;
         } | null;
+        /** Compare-at price, if it changed; otherwise null. */
         compare_at_price: {
+          /** Compare-at price before; null: not known. */
           from: string | null;
+          /** Compare-at price now; null: not known. */
           to: string | null;
         } | null;
+        /** Published flag of availability, if it changed; otherwise null. */
         available: {
+          /** Published flag of availability before; null: not known. */
           from: boolean | null;
+          /** Published flag of availability now; null: not known. */
           to: boolean | null;
         } | null;
       }>;
     };
+    /** A product of the public catalogue with its variants. */
     StoreProduct: {
+      /** The shop's id of the product, digits. */
       product_id: string;
+      /** Name of the product in the links of the shop. */
       handle: string;
+      /** Name of the product as listed. */
       title: string;
       /** Page of the product in the shop; null when its handle was cut. */
       url: string | null;
+      /** The shop's own kind of product; null: none observed. */
       product_type: string | null;
+      /** Maker or seller that the shop names; null: none observed. */
       vendor: string | null;
+      /** First picture, at the shop; null: none observed. */
       image_url: string | null;
+      /** When the shop published it, as the catalogue states; null: not stated. */
       published_at: string | null;
       /** Missing: absent from the latest complete scan, but not yet delisted. */
       status: "listed" | "missing";
+      /** First complete scan that did not show it; null while it is listed. */
       missing_since: string | null;
+      /** Time of the first scan that showed it. */
       first_seen_at: string;
-      /** When it was last observed to have changed. */
+      /** When it was last observed to have changed; null: never. */
       changed_at: string | null;
       /** Whether any variant is published as available; null when no variant states it. */
       available: boolean | null;
@@ -5636,20 +6125,28 @@ export interface components {
     };
     /** What a scan of the storefront covered. */
     StoreScan: {
+      /** When the catalogue was read. */
       scanned_at: string;
       /** Whether the catalogue was read to its end. Only then does absence count; an empty reply is never complete. */
       complete: boolean;
+      /** Catalogue pages that were read. */
       pages: number;
+      /** Products that they showed. */
       products_seen: number;
       /** ISO 4217; null when the scan does not state it. */
       currency: string | null;
+      /** Name of the program that read it. */
       collector: string;
     };
+    /** A form of a product that can be bought, such as one size. */
     StoreVariant: {
+      /** The shop's id of the variant, digits. */
       variant_id: string;
+      /** As listed, such as a size; null: not observed. */
       title: string | null;
+      /** The shop's own article number; null: none observed. */
       sku: string | null;
-      /** As listed, in the currency of the store. */
+      /** As listed, in the currency of the store; null: none observed. */
       price: string | null;
       /** The compare-at price that the shop lists; null when none was observed. */
       compare_at_price: string | null;
@@ -5660,14 +6157,19 @@ export interface components {
     StoreWeek: {
       /** Monday of the ISO week. */
       week_start: string;
+      /** Scans of the week. */
       scans: number;
+      /** Scans among them that read the catalogue to its end. */
       complete_scans: number;
       /** Products in the catalogue at the latest scan of the week; null when none was known. */
       products: number | null;
+      /** Products listed for the first time; the first complete scan counts none. */
       listed: number;
       /** Products listed again after they had been delisted. */
       returned: number;
+      /** Products absent from two complete scans at least 20 hours apart. */
       delisted: number;
+      /** Product changes, of prices or of other fields. */
       changed: number;
       /** Product changes in which listed prices only fell. */
       cheaper: number;
@@ -5676,8 +6178,11 @@ export interface components {
       /** Product changes in which some listed prices fell and others rose. */
       mixed: number;
     };
+    /** What the corpus holds and how fresh it is. */
     SystemFreshness: {
+      /** Ads ever observed, inactive ones included. */
       ads_total: number;
+      /** Brands known to the service, scanned or not. */
       brands_total: number;
       /** Brands scanned at least once. */
       brands_with_usable_data: number;
@@ -5685,62 +6190,85 @@ export interface components {
       last_scrape_at: string;
       /** Identifier of this snapshot of the data. */
       data_version: string;
+      /** Top-level categories by slug; brands without a category are left out. */
       coverage: Array<{
+        /** Short name of the category in links; categories of different parents may share one. */
         category_slug: string;
+        /** Brands of the category, scanned or not. */
         brands: number;
-        /** Brands scanned in the last 7 days. */
+        /** Brands scanned in the 7 UTC days that end with `last_scrape_at`. */
         brands_scraped_7d: number;
       }>;
     };
+    /** A tool detected on the brand's site; detection can be wrong. */
     TechStackItem: {
+      /** Name of the tool in links; paths take it as `{toolSlug}`. */
       slug: string;
+      /** The tool in words, to be shown to people. */
       name: string;
       /** What the tool is for. */
       category: string;
+      /** Site of the tool's maker; null: not known. */
       website_url: string | null;
       /** The tool in this service. */
       url: string;
     };
     /** An empty object. */
     TestAlert: Record<string, never>;
+    /** What became of the sample on each channel. */
     TestedAlert: {
+      /** Stable id of the rule, `{alertId}` in paths. */
       alert_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** One entry per channel of the rule, including suspended channels. */
       deliveries: Array<{
         /** As listed by the alert deliveries. */
         delivery_id: string;
+        /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
         channel: "email" | "webhook" | "chat";
+        /** Whether the receiver accepted the sample. */
         delivered: boolean;
-        /** Null when delivered. */
+        /** The step that failed; null when delivered. */
         failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
         /** The receiver's HTTP status or SMTP reply code; null without a reply. */
         status_code: number | null;
-        /** Why it failed, as a sentence. */
+        /** Why it failed, as a sentence; null when delivered. */
         reason: string | null;
+        /** Milliseconds from sending to the answer, or to its failure. */
         duration_ms: number;
       }>;
     };
+    /** A still image of a live creative. */
     Thumb: {
+      /** Id of the file in this ad, `{creativeId}` in paths. */
       creative_id: string;
       /** SHA-256 of the file, in hex. */
       creative_key: string;
       /** The brand's newest live ad that carries the file. */
       ad_id: string;
+      /** What kind of file it is. */
       media_kind: "image" | "video";
       /** The stored thumbnail, at most 320 pixels wide and high; else the stored poster, else the image. */
       image_url: string;
+      /** Of the file, not of the thumbnail; in pixels; null: not measured. */
       width: number | null;
+      /** Of the file, not of the thumbnail; in pixels; null: not measured. */
       height: number | null;
       /** Start date of that ad; its first sighting when the library states none. */
       started_on: string;
     };
+    /** A tool with who has it. */
     Tool: {
+      /** Stable id of the tool; paths take it as `{toolSlug}` too. */
       id: string;
+      /** Name of the tool in links; paths take it as `{toolSlug}`. */
       slug: string;
+      /** The tool in words, to be shown to people. */
       name: string;
       /** What the tool is for. */
       category: string;
+      /** Site of the tool's maker; null: not known. */
       website_url: string | null;
       /** The tool in this service. */
       url: string;
@@ -5749,10 +6277,11 @@ export interface components {
       /** Top-level categories, most brands first. */
       adoption_by_category: Array<{
         category: components["schemas"]["CategoryReference"];
+        /** Public brands of the category that have the tool. */
         brands: number;
         /** Public brands of the category whose sites were scanned. */
         scanned_brands: number;
-        /** brands over scanned_brands. */
+        /** `brands` divided by `scanned_brands`, 0 to 1; null: none was scanned. */
         share: number | null;
       }>;
       /** Up to twenty tools that most often occur with it. */
@@ -5760,7 +6289,7 @@ export interface components {
         tool: components["schemas"]["ToolReference"];
         /** Public brands that have both. */
         brands: number;
-        /** Share of the brands with this tool. */
+        /** Share of the brands with this tool, 0 to 1; null: there are none. */
         share: number | null;
       }>;
       /** Brands that have the tool, by estimated monthly visits. */
@@ -5769,88 +6298,118 @@ export interface components {
         visits_from: number | null;
         /** Upper bound of the band, excluded; null for the last band. */
         visits_to: number | null;
+        /** Public brands of the band that have the tool. */
         brands: number;
       }>;
     };
     /** A brand that has a tool. */
     ToolBrand: {
+      /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
-      /** Estimated by a traffic provider. */
+      /** Visits of the site in a month, a traffic provider's estimate; null: no estimate. */
       monthly_visits: number | null;
-      /** The day, or the first of the month. */
+      /** The day, or the first of the month, of the visits; null: no estimate. */
       estimated_for: string | null;
-      /** Where most visits come from. */
+      /** Where most visits come from, ISO 3166-1 alpha-2; null: no estimate. */
       top_country: string | null;
+      /** When a scan first found it, or found it again after it was gone. */
       detected_at: string;
-      /** Time of the first complete scan that did not detect it. A missing tool is not yet gone. */
+      /** Time of the first complete scan that did not detect it, which does not mean that it is gone; null: detected. */
       missing_since: string | null;
     };
     /** A tool as shown in other records. */
     ToolReference: {
+      /** Stable id of the tool; paths take it as `{toolSlug}` too. */
       id: string;
+      /** Name of the tool in links; paths take it as `{toolSlug}`. */
       slug: string;
+      /** The tool in words, to be shown to people. */
       name: string;
       /** What the tool is for. */
       category: string;
+      /** Site of the tool's maker; null: not known. */
       website_url: string | null;
       /** The tool in this service. */
       url: string;
     };
+    /** A tool and how many brands have it. */
     ToolSummary: {
+      /** Stable id of the tool; paths take it as `{toolSlug}` too. */
       id: string;
+      /** Name of the tool in links; paths take it as `{toolSlug}`. */
       slug: string;
+      /** The tool in words, to be shown to people. */
       name: string;
       /** What the tool is for. */
       category: string;
+      /** Site of the tool's maker; null: not known. */
       website_url: string | null;
       /** The tool in this service. */
       url: string;
       /** Public brands on whose sites it was detected and is not known to be gone. */
       brands: number;
     };
+    /** The brand to track; a repeated request changes its cadence. */
     TrackBrand: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
-      /** How often the brand is scanned. */
+      /** How often the brand is scanned while the workspace tracks it. */
       cadence?: "daily" | "weekly";
     };
+    /** That the workspace tracks a brand. */
     TrackedBrand: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** How often the brand is scanned while the workspace tracks it. */
       cadence: "daily" | "weekly";
       /** The brand in this service. */
       url: string;
       /** When tracking began; unchanged when the cadence changes. */
       created_at: string;
     };
+    /** Whether a tracked brand is scanned as often as promised. */
     TrackedBrandFreshness: {
       brand: components["schemas"]["BrandReference"];
+      /** How often the brand is scanned while the workspace tracks it. */
       cadence: "daily" | "weekly";
       freshness: components["schemas"]["Freshness"];
-      /** 36 for a daily cadence, 192 for a weekly one. */
+      /** Hours without a reliable scan until the promise is broken: 36 for a daily cadence, 192 for a weekly one. */
       slo_hours: number;
       /** Whole hours since the last reliable scan; since tracking began when there was none. */
       hours_since_reliable: number;
+      /** `breached` when `hours_since_reliable` exceeds `slo_hours`. */
       slo_status: "ok" | "breached";
     };
+    /** A brand that the workspace tracks. */
     TrackedBrandListItem: {
       brand: components["schemas"]["BrandSummary"];
+      /** How often the brand is scanned while the workspace tracks it. */
       cadence: "daily" | "weekly";
+      /** When tracking began; unchanged when the cadence changes. */
       created_at: string;
       freshness: components["schemas"]["Freshness"];
     };
+    /** The provider's figures of the site for one day or month. */
     TrajectoryPoint: {
       /** The day, or the first of the month, that the figures are for. */
       date: string;
+      /** Place of the site among all sites by visits, 1 for the most visited; null: no estimate. */
       global_ranking: number | null;
-      /** Within the provider's category. */
+      /** Place of the site within the provider's category, from 1; null: no estimate. */
       category_ranking: number | null;
+      /** Visits of the site in a month, a traffic provider's estimate; null: no estimate. */
       monthly_visits: number | null;
     };
     /** An empty object. */
     UnsaveItem: Record<string, never>;
+    /** That a thing is not saved. */
     UnsavedItem: {
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
+      /** Decides the format of `item_key`. */
       item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
@@ -5859,12 +6418,16 @@ export interface components {
     };
     /** An empty object. */
     UntrackBrand: Record<string, never>;
+    /** That the workspace does not track the brand. */
     UntrackedBrand: {
+      /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       /** False when the brand was not tracked. */
       removed: boolean;
     };
+    /** Ads of a brand in one ISO week with an observed day. */
     WeeklyVelocity: {
       /** Monday of the ISO week. */
       week_start: string;
@@ -5874,35 +6437,58 @@ export interface components {
       new_ads: number;
       /** Sum over reliable days. */
       retired_ads: number;
+      /** Days that the sums are over; with 0 they mean nothing, and the week is to be shaded. */
       reliable_days: number;
     };
+    /** The text, and the thing that it is about. */
     WriteNote: {
+      /** Decides the format of `subject_key`. */
       subject_type: "ad";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     } | {
+      /** Decides the format of `subject_key`. */
       subject_type: "brand";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     } | {
+      /** Decides the format of `subject_key`. */
       subject_type: "creative";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     } | {
+      /** Decides the format of `subject_key`. */
       subject_type: "creative_record";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     } | {
+      /** Decides the format of `subject_key`. */
       subject_type: "page";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     } | {
+      /** Decides the format of `subject_key`. */
       subject_type: "collection";
+      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
+      /** The note, as plain text. */
       body: string;
     };
+    /** A rule as written, once with the signing secret. */
     WrittenAlert: {
+      /** Stable id of the rule, `{alertId}` in paths. */
       id: string;
+      /** Title of the rule, shown in what it sends. */
       name: string;
       /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
       trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
@@ -5912,10 +6498,11 @@ export interface components {
       cadence: "instant" | "daily" | "weekly";
       /** Whether it is mailed to the member who created the rule. */
       email: boolean;
-      /** An https URL that signed requests are posted to. */
+      /** An https URL that signed requests are posted to. Null: none is set. */
       webhook_url: string | null;
-      /** Host of the chat tool's incoming webhook; the address itself is never returned. */
+      /** The chat tool's incoming webhook, whose address is never returned; null: none is set. */
       chat: {
+        /** Such as `hooks.slack.com`. */
         host: string;
       } | null;
       /** As members set it. */
@@ -5924,13 +6511,16 @@ export interface components {
       sends_on: Array<"email" | "webhook" | "chat">;
       /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
       suspended: Array<{
+        /** A channel to an address of the rule, which can be suspended. */
         channel: "webhook" | "chat";
         /** Start of the failures without a success since. */
         failing_since: string;
+        /** When sending on it ended. */
         suspended_at: string;
       }>;
       /** Id of the member who created it and receives its e-mails. */
       created_by: string;
+      /** When the rule was created. */
       created_at: string;
       /** When it was last changed, or one of its channels was suspended. */
       updated_at: string;

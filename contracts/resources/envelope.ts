@@ -11,17 +11,15 @@ const metaShape = {
   lag_hours: z.number().min(0).meta({ description: 'Age of `as_of` in hours.' }).optional(),
 } as const;
 
-export const Meta = z
-  .strictObject(metaShape)
-  .meta({ id: 'Meta', description: 'Metadata of one record, or of a list without pages.' });
+export const Meta = z.strictObject(metaShape).meta({ id: 'Meta', description: 'Metadata of one record.' });
 
 export const BrandMeta = z
   .strictObject({ ...metaShape, freshness: Freshness })
-  .meta({ id: 'BrandMeta', description: 'About the single-brand read.' });
+  .meta({ id: 'BrandMeta', description: 'Metadata of the single-brand read.' });
 
 export const ListMeta = z
   .strictObject({ ...metaShape, count: Count.meta({ description: 'Items in this reply.' }) })
-  .meta({ id: 'ListMeta' });
+  .meta({ id: 'ListMeta', description: 'Metadata of a list without pages.' });
 
 export const PageMeta = z
   .strictObject({
@@ -29,7 +27,7 @@ export const PageMeta = z
     cursor: z.string().meta({ description: 'Cursor of the next page. Absent on the last page.' }).optional(),
     count: Count.meta({ description: 'Items on this page.' }),
   })
-  .meta({ id: 'PageMeta' });
+  .meta({ id: 'PageMeta', description: 'Metadata of one page of a list.' });
 
 const ERROR_TYPES = [...new Set(Object.values(ERRORS).map((error) => error.type))] as [
   ErrorType,
@@ -39,19 +37,26 @@ const ERROR_TYPES = [...new Set(Object.values(ERRORS).map((error) => error.type)
 export const ErrorDetails = z
   .strictObject({
     path: z.string().meta({ description: 'Name of the parameter, or path of the body property.' }),
-    message: z.string(),
+    message: z.string().meta({ description: 'What is wrong, for people; its words may change.' }),
     code: z.string().meta({ description: 'Stable name of the fault.' }),
   })
-  .meta({ id: 'ErrorDetail' });
+  .meta({ id: 'ErrorDetail', description: 'One fault of the request.' });
 
 export const ErrorBody = z
   .strictObject({
-    error: z.strictObject({
-      type: z.enum(ERROR_TYPES),
-      message: z.string().meta({ description: 'What to do.' }),
-      status: z.int().min(400).max(599),
-      request_id: z.string().meta({ description: 'The same as the header `x-request-id`; report it.' }),
-      details: z.array(ErrorDetails).optional(),
-    }),
+    error: z
+      .strictObject({
+        type: z
+          .enum(ERROR_TYPES)
+          .meta({ description: 'Class of the error, one for each group of statuses.' }),
+        message: z.string().meta({ description: 'What to do.' }),
+        status: z.int().min(400).max(599).meta({ description: 'HTTP status of the reply.' }),
+        request_id: z.string().meta({ description: 'The same as the header `x-request-id`; report it.' }),
+        details: z
+          .array(ErrorDetails)
+          .optional()
+          .meta({ description: 'Single faults, the first 50; absent without any.' }),
+      })
+      .meta({ description: 'Why the request failed.' }),
   })
   .meta({ id: 'Error', description: 'The body of every 4xx and 5xx reply.' });

@@ -1,28 +1,43 @@
 import { z } from 'zod';
 
-/** `page_changes`: changed links and newly linked pages. `activity`: the signals in `ACTIVITY_KINDS`. */
-export const AlertTrigger = z.enum(['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']);
+/** The signals of `activity` are in `ACTIVITY_KINDS`. */
+export const AlertTrigger = z
+  .enum(['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity'])
+  .meta({
+    description:
+      '`new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them.',
+  });
 export type AlertTrigger = z.infer<typeof AlertTrigger>;
 
-/** Immediately per batch of events, or one digest per UTC day or ISO week. */
-export const AlertCadence = z.enum(['instant', 'daily', 'weekly']);
+export const AlertCadence = z.enum(['instant', 'daily', 'weekly']).meta({
+  description:
+    '`instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it.',
+});
 export type AlertCadence = z.infer<typeof AlertCadence>;
 
-export const AlertChannel = z.enum(['email', 'webhook', 'chat']);
+export const AlertChannel = z.enum(['email', 'webhook', 'chat']).meta({
+  description: 'Where it is sent: mail to the creator of the rule, its webhook, or its chat tool.',
+});
 export type AlertChannel = z.infer<typeof AlertChannel>;
 
 /** Channels to a member's own endpoint. The service's own server sends e-mail, which is never suspended. */
-export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']);
+export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']).meta({
+  description: 'A channel to an address of the rule, which can be suspended.',
+});
 export type EndpointChannel = z.infer<typeof EndpointChannel>;
 
-/** `queued`: before the first attempt. `retrying`: an attempt failed and another one is due. */
-export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']);
+export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']).meta({
+  description:
+    '`queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`.',
+});
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
 /** The step that failed, or the receiver's status (`http`). */
 export const FailureClass = z.enum(['timeout', 'connection', 'dns', 'tls', 'http', 'blocked_target']);
 export type FailureClass = z.infer<typeof FailureClass>;
 
-/** A match, a digest, the `test` operation, or a notice from the service itself. */
-export const DeliveryKind = z.enum(['alert', 'digest', 'test', 'notice']);
+export const DeliveryKind = z.enum(['alert', 'digest', 'test', 'notice']).meta({
+  description:
+    '`alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended.',
+});
 export type DeliveryKind = z.infer<typeof DeliveryKind>;

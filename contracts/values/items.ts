@@ -35,12 +35,20 @@ export const SUBJECT_KEYS = { ...ITEM_KEYS, collection: uuidKey } as const satis
 const KEY_DESCRIPTION =
   'Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
 
-export const ItemTypeName = z.enum(ITEM_TYPES);
-export const SubjectTypeName = z.enum(SUBJECT_TYPES);
+export const ItemTypeName = z.enum(ITEM_TYPES).meta({ description: 'Decides the format of `item_key`.' });
+export const SubjectTypeName = z
+  .enum(SUBJECT_TYPES)
+  .meta({ description: 'Decides the format of `subject_key`.' });
 export const ItemKey = z.string().min(1).max(ITEM_KEY_MAX_LENGTH).meta({ description: KEY_DESCRIPTION });
 
+/** The description of one schema, for another of the same meaning. */
+export const described = ({ description = '' }: z.ZodType) => ({ description });
+
 const itemOf = <Type extends ItemType>(type: Type) =>
-  z.strictObject({ item_type: z.literal(type), item_key: ITEM_KEYS[type] });
+  z.strictObject({
+    item_type: z.literal(type).meta(described(ItemTypeName)),
+    item_key: ITEM_KEYS[type].meta(described(ItemKey)),
+  });
 
 export const ItemReference = z
   .discriminatedUnion('item_type', [

@@ -43,8 +43,18 @@ export const ObservedDomain = z
     'a domain such as shop.example',
   );
 
-export const AdFormat = z.enum(['video', 'image', 'carousel', 'dco', 'other']);
+/** The workspace of the calling key. */
+export const WorkspaceId = z
+  .string()
+  .meta({ description: "The calling key's workspace, `{ws}` in the paths of this service." });
+
+export const AdFormat = z.enum(['video', 'image', 'carousel', 'dco', 'other']).meta({
+  description:
+    'Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed.',
+});
 export type AdFormat = z.infer<typeof AdFormat>;
 
-export const Cadence = z.enum(['daily', 'weekly']);
+export const Cadence = z
+  .enum(['daily', 'weekly'])
+  .meta({ description: 'How often the brand is scanned while the workspace tracks it.' });
 export type Cadence = z.infer<typeof Cadence>;

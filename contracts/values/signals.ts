@@ -1,20 +1,22 @@
 import { z } from 'zod';
 
 /** Closed list of observed changes, not causes. The first three group radar items; the others are activity. */
-export const SignalKind = z.enum([
-  'ads_started',
-  'ads_stopped',
-  'destinations_changed',
-  'ramp',
-  'drop',
-  'launch_burst',
-  'sale',
-  'new_landing_page',
-  'new_linked_page',
-  'new_whitelisting_pair',
-  'format_mix_shift',
-  'long_runner_refreshed',
-]);
+export const SignalKind = z
+  .enum([
+    'ads_started',
+    'ads_stopped',
+    'destinations_changed',
+    'ramp',
+    'drop',
+    'launch_burst',
+    'sale',
+    'new_landing_page',
+    'new_linked_page',
+    'new_whitelisting_pair',
+    'format_mix_shift',
+    'long_runner_refreshed',
+  ])
+  .meta({ description: 'Kind of change; the first three group radar items, the others are activity.' });
 export type SignalKind = z.infer<typeof SignalKind>;
 
 /** They fire the trigger `activity` of alert rules. */

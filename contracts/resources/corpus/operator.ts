@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OperatorBasis } from '#contracts/observations/operator-record.ts';
-import { Count, Country, Domain, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { Count, Country, Domain, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { PageId } from './ads/creative.ts';
 import { BrandReference } from './brand.ts';
 
 /** Entries of each kind; the counts of the record include all. */
@@ -9,18 +10,22 @@ export const OPERATOR_OTHER_BRANDS_MAX = 50;
 
 const bases = z.array(OperatorBasis).min(1).meta({ description: 'Sources of the association.' });
 
+const PublicBrands = Count.meta({ description: 'Public brands whose domain was observed with it.' });
+
 const summaryShape = {
-  id: Uuid,
-  name: z.string(),
-  country: Country.nullable(),
-  domains: Count,
-  pages: Count,
+  id: Uuid.meta({ description: 'Stable id of the company; paths take it as `{operatorId}`.' }),
+  name: z.string().meta({ description: 'The company as its source writes it.' }),
+  country: Country.nullable().meta({
+    description: 'Where the company sits, ISO 3166-1 alpha-2; null: no source states it.',
+  }),
+  domains: Count.meta({ description: 'Domains that it was observed with.' }),
+  pages: Count.meta({ description: 'Social pages that it was observed with.' }),
   observed_at: Timestamp.meta({ description: 'When something new about it was last observed.' }),
   url: z.url().meta({ description: 'The operator in this service.' }),
 } as const;
 
 export const OperatorSummary = z
-  .strictObject({ ...summaryShape, public_brands: Count })
+  .strictObject({ ...summaryShape, public_brands: PublicBrands })
   .meta({ id: 'OperatorSummary', description: 'A company observed with several domains or pages.' });
 
 export const OperatorOfBrand = z
@@ -36,15 +41,15 @@ export const OperatorOfBrand = z
 export const Operator = z
   .strictObject({
     ...summaryShape,
-    public_brands: Count,
+    public_brands: PublicBrands,
     brands: z.array(BrandReference).meta({
       description: `The public brands whose domain was observed with it, by name, at most ${OPERATOR_ENTRIES_MAX}.`,
     }),
     domain_associations: z
-      .array(z.strictObject({ domain: Domain, bases }))
+      .array(z.strictObject({ domain: Domain.meta({ description: 'Domain of a site.' }), bases }))
       .meta({ description: `By domain, at most ${OPERATOR_ENTRIES_MAX}.` }),
     page_associations: z
-      .array(z.strictObject({ page_id: LibraryId, bases }))
+      .array(z.strictObject({ page_id: PageId, bases }))
       .meta({ description: `By id, at most ${OPERATOR_ENTRIES_MAX}.` }),
   })
   .meta({

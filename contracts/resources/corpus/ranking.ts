@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { CalendarDate, Count } from '#contracts/values/primitives.ts';
 import { BrandSummary } from './brand.ts';
-import { Demographics } from './traffic.ts';
+import { Demographics, Rank, Visits } from './traffic.ts';
 
 export const Riser = z
   .strictObject({
-    rank: z.int().min(1),
+    rank: Rank,
     brand: BrandSummary,
     active_ads: Count.meta({ description: 'On the recent reliable day.' }),
     previous_active_ads: Count.meta({ description: 'On the earlier reliable day.' }),
@@ -14,26 +14,29 @@ export const Riser = z
       .number()
       .nullable()
       .meta({ description: '`growth` divided by `previous_active_ads`; null when that is zero.' }),
-    day: CalendarDate,
+    day: CalendarDate.meta({ description: 'The recent reliable day, in UTC, within the last week.' }),
     previous_day: CalendarDate.meta({ description: '7 to 28 days before `day`.' }),
   })
-  .meta({ id: 'Riser' });
+  .meta({ id: 'Riser', description: 'A brand whose active ads grew.' });
 
 export const NewAdvertiser = z
   .strictObject({
-    rank: z.int().min(1),
+    rank: Rank,
     brand: BrandSummary,
-    first_ad_started_on: CalendarDate,
-    active_ads: Count,
+    first_ad_started_on: CalendarDate.meta({ description: 'When the first ad attributed to it started.' }),
+    active_ads: Count.meta({ description: 'Its ads not confirmed inactive when the list was written.' }),
   })
-  .meta({ id: 'NewAdvertiser' });
+  .meta({
+    id: 'NewAdvertiser',
+    description: 'A brand known before the window that first advertised within it.',
+  });
 
 export const AudienceBrand = z
   .strictObject({
-    rank: z.int().min(1),
+    rank: Rank,
     brand: BrandSummary,
-    monthly_visits: z.number().min(0).meta({ description: 'Estimated visits in a month.' }),
+    monthly_visits: Visits,
     estimated_for: CalendarDate.meta({ description: 'The day, or the first of the month, of the visits.' }),
     demographics: Demographics,
   })
-  .meta({ id: 'AudienceBrand' });
+  .meta({ id: 'AudienceBrand', description: 'A brand whose visitors make up the segment.' });

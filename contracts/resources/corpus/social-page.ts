@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageRole } from '#contracts/observations/social-page-link.ts';
-import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
-import { AdPage } from './ads/creative.ts';
+import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { AdPage, PageId, PageName } from './ads/creative.ts';
 import { BrandReference } from './brand.ts';
 
 /** Pages show observed associations, not ownership. */
@@ -23,30 +23,33 @@ const role = PageRole.meta({
     'Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published.',
 });
 
+const Followers = Count.nullable().meta({ description: 'Followers that the page shows; null: not stated.' });
 const profileShape = {
-  username: z.string().nullable().meta({ description: "The name in the page's address." }),
+  username: z.string().nullable().meta({ description: "The name in the page's address; null: not stated." }),
   page_category: z
     .string()
     .nullable()
-    .meta({ description: "The page's own category, in the network's words." }),
-  verified: z.boolean().nullable().meta({ description: 'Whether the network shows it as verified.' }),
-  followers: Count.nullable(),
-  likes: Count.nullable(),
+    .meta({ description: "The page's own category, in the network's words; null: not stated." }),
+  verified: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Whether the network shows it as verified; null: not stated.' }),
+  followers: Followers,
+  likes: Count.nullable().meta({ description: 'Likes that it shows; null: not stated.' }),
 } as const;
 
 export const SocialPageProfile = z
   .strictObject({
     source: z.string().meta({ description: 'Who says so.' }),
     observed_at: Timestamp.meta({ description: 'When the source last stated something new.' }),
-    page_name: z.string().nullable(),
+    page_name: PageName,
     ...profileShape,
   })
-  .meta({ id: 'SocialPageProfile', description: 'Profile of a page by one source. Null: not stated.' });
+  .meta({ id: 'SocialPageProfile', description: 'Profile of a page by one source.' });
 
 export const SocialPage = z
   .strictObject({
-    page_id: LibraryId,
-    page_name: z.string().nullable(),
+    ...AdPage.shape,
     role,
     confidence: z
       .number()
@@ -97,18 +100,26 @@ export const ReusedCopy = z
       description: "The brand's active ads that carry it, on linked pages or on pages no source named.",
     }),
     foreign_ads: Count.meta({ description: 'Active ads that carry it on pages not linked to the brand.' }),
-    foreign_pages: Count,
+    foreign_pages: Count.meta({ description: 'Pages that those ads run on.' }),
     largest_foreign_pages: z
-      .array(z.strictObject({ page: AdPage, active_ads: Count }))
+      .array(
+        z.strictObject({
+          page: AdPage,
+          active_ads: Count.meta({ description: 'Active ads on the page that carry the text.' }),
+        }),
+      )
       .meta({ description: `At most ${REUSE_PAGES_MAX}, most active ads first.` }),
   })
   .meta({ id: 'ReusedCopy', description: 'A text that runs in and outside of the pages linked to a brand.' });
 
 export const Partnership = z
   .strictObject({
-    creator: z.strictObject({ page_id: LibraryId.nullable(), page_name: z.string().nullable() }).meta({
-      description: 'The partner page; its id is null when the library gave only its name.',
-    }),
+    creator: z
+      .strictObject({
+        page_id: PageId.nullable().meta({ description: 'Null when the library gave only its name.' }),
+        page_name: PageName,
+      })
+      .meta({ description: 'The partner page.' }),
     ads: Count.meta({
       description: 'Branded-content ads within the window; the next two counts add up to it.',
     }),
@@ -126,11 +137,16 @@ export const Partnership = z
 export const Hub = z
   .strictObject({
     page: AdPage,
-    followers: Count.nullable(),
+    followers: Followers,
     brands: Count.meta({ description: 'Public brands with active ads on the page.' }),
     active_ads: Count.meta({ description: 'Live creatives: active ads of these brands on the page.' }),
     roster: z
-      .array(z.strictObject({ brand: BrandReference, active_ads: Count }))
+      .array(
+        z.strictObject({
+          brand: BrandReference,
+          active_ads: Count.meta({ description: 'Its active ads on the page.' }),
+        }),
+      )
       .meta({ description: `Most active ads first, at most ${HUB_ROSTER_MAX}.` }),
   })
   .meta({ id: 'Hub', description: 'A page that runs ads for two or more brands: an observed association.' });
@@ -154,7 +170,9 @@ export const BrandNetwork = z
             .array(Uuid)
             .length(2)
             .meta({ description: 'The two brand ids, sorted: a link has no direction.' }),
-          shared_pages: Count,
+          shared_pages: Count.meta({
+            description: 'Pages that run active ads of both brands, or are linked to both.',
+          }),
           confidence: z.number().min(0).max(1).meta({
             description:
               'How much the shared pages say: each counts for the weaker of its two associations, divided by the number of other brands on it; together they count for the chance that not all of them are wrong.',

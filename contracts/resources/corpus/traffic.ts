@@ -4,46 +4,69 @@ import { BrandReference, BrandSummary } from './brand.ts';
 
 /** Specification, part "Resources and their fields". */
 
-const Visits = z.number().min(0).meta({ description: 'Estimated visits in a month.' });
-const Ranking = z.int().min(1);
+const VISITS = "Visits of the site in a month, a traffic provider's estimate";
+export const Visits = z
+  .number()
+  .min(0)
+  .meta({ description: `${VISITS}.` });
+export const VisitsOrNull = Visits.nullable().meta({ description: `${VISITS}; null: no estimate.` });
+
+const Ranking = z.int().min(1).nullable();
+const GlobalRanking = Ranking.meta({
+  description: 'Place of the site among all sites by visits, 1 for the most visited; null: no estimate.',
+});
+const CategoryRanking = Ranking.meta({
+  description: "Place of the site within the provider's category, from 1; null: no estimate.",
+});
+const ProviderCategory = z.string().nullable().meta({
+  description: "The traffic provider's label, not a category of this service; null: none is stated.",
+});
+
+export const Rank = z
+  .int()
+  .min(1)
+  .meta({ description: 'Place in the whole list, from 1 on its first page.' });
 
 export const SimilarSite = z
   .strictObject({
-    domain: z.string().min(1).max(253),
+    domain: z.string().min(1).max(253).meta({ description: 'Host of the similar site.' }),
     affinity: z.number().min(0).max(1).meta({ description: 'Similarity of the visitors, 0 to 1.' }),
-    provider_category: z
-      .string()
-      .nullable()
-      .meta({ description: "The traffic provider's label, not a category of this service." }),
+    provider_category: ProviderCategory,
     brand: BrandReference.nullable().meta({
       description: 'The public brand that the site belongs to; null for other sites.',
     }),
-    monthly_visits: Visits.nullable(),
-    global_ranking: Ranking.nullable(),
+    monthly_visits: VisitsOrNull,
+    global_ranking: GlobalRanking,
   })
-  .meta({ id: 'SimilarSite' });
+  .meta({ id: 'SimilarSite', description: "A site whose visitors resemble the brand's." });
 
 export const TrajectoryPoint = z
   .strictObject({
     date: CalendarDate.meta({ description: 'The day, or the first of the month, that the figures are for.' }),
-    global_ranking: Ranking.nullable(),
-    category_ranking: Ranking.nullable().meta({ description: "Within the provider's category." }),
-    monthly_visits: Visits.nullable(),
+    global_ranking: GlobalRanking,
+    category_ranking: CategoryRanking,
+    monthly_visits: VisitsOrNull,
   })
-  .meta({ id: 'TrajectoryPoint' });
+  .meta({ id: 'TrajectoryPoint', description: "The provider's figures of the site for one day or month." });
 
-const Share = z.number().min(0).max(1).nullable();
+const shareOf = (visitors: string) =>
+  z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .meta({ description: `Estimated share of ${visitors} among visitors, 0 to 1; null: not stated.` });
 
 export const Demographics = z
   .strictObject({
-    female: Share,
-    male: Share,
-    age_18_24: Share,
-    age_25_34: Share,
-    age_35_44: Share,
-    age_45_54: Share,
-    age_55_64: Share,
-    age_65_plus: Share,
+    female: shareOf('women'),
+    male: shareOf('men'),
+    age_18_24: shareOf('people of 18 to 24 years'),
+    age_25_34: shareOf('people of 25 to 34 years'),
+    age_35_44: shareOf('people of 35 to 44 years'),
+    age_45_54: shareOf('people of 45 to 54 years'),
+    age_55_64: shareOf('people of 55 to 64 years'),
+    age_65_plus: shareOf('people of 65 years or more'),
   })
   .meta({
     id: 'Demographics',
@@ -52,7 +75,7 @@ export const Demographics = z
 
 export const RankedBrand = z
   .strictObject({
-    rank: z.int().min(1),
+    rank: Rank,
     brand: BrandSummary,
     monthly_visits: Visits,
     estimated_for: CalendarDate.meta({ description: 'The day, or the first of the month, of the visits.' }),
@@ -62,8 +85,11 @@ export const RankedBrand = z
       .min(0)
       .max(1)
       .meta({ description: 'Share of visits from this country, 0 to 1.' }),
-    global_ranking: Ranking.nullable(),
-    category_ranking: Ranking.nullable().meta({ description: "Within the provider's category." }),
-    provider_category: z.string().nullable(),
+    global_ranking: GlobalRanking,
+    category_ranking: CategoryRanking,
+    provider_category: ProviderCategory,
   })
-  .meta({ id: 'RankedBrand' });
+  .meta({
+    id: 'RankedBrand',
+    description: 'A brand in the ranking of the country that most of its visits come from.',
+  });

@@ -11,7 +11,7 @@ export const AlertDeliveryAttempt = z
       .int()
       .min(1)
       .meta({ description: 'Number of the attempt, from 1; a replay continues the count.' }),
-    attempted_at: Timestamp,
+    attempted_at: Timestamp.meta({ description: 'When the attempt began.' }),
     outcome: z
       .enum(['delivered', 'retrying', 'failed'])
       .meta({ description: 'Result of the attempt: done, another attempt follows, or given up.' }),
@@ -23,13 +23,13 @@ export const AlertDeliveryAttempt = z
       .int()
       .nullable()
       .meta({ description: "The receiver's HTTP status or SMTP reply code; null without a reply." }),
-    reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
-    duration_ms: Count,
+    reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence; null when delivered.' }),
+    duration_ms: Count.meta({ description: 'Milliseconds from its begin to the answer, or to its failure.' }),
     next_attempt_at: Timestamp.nullable().meta({
       description: 'When the next attempt was due; null when there was none.',
     }),
   })
-  .meta({ id: 'AlertDeliveryAttempt' });
+  .meta({ id: 'AlertDeliveryAttempt', description: 'One try to send a delivery.' });
 export type AlertDeliveryAttempt = z.infer<typeof AlertDeliveryAttempt>;
 
 export const AlertDelivery = z
@@ -37,29 +37,22 @@ export const AlertDelivery = z
     id: Uuid.meta({ description: 'Equal to `webhook-id` of each request and to `id` of its body.' }),
     alert_id: Uuid.meta({ description: 'The rule that sent it.' }),
     channel: AlertChannel,
-    kind: DeliveryKind.meta({
-      description:
-        '`alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended.',
-    }),
-    status: DeliveryStatus.meta({
-      description:
-        '`queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`.',
-    }),
-    items_total: Count.meta({ description: 'Items it is about.' }),
+    kind: DeliveryKind,
+    status: DeliveryStatus,
+    items_total: Count.meta({ description: 'Items in it, including those that its payload leaves out.' }),
     created_at: Timestamp.meta({ description: 'When it was queued.' }),
     next_attempt_at: Timestamp.nullable().meta({ description: 'While retrying; otherwise null.' }),
     finished_at: Timestamp.nullable().meta({
       description: 'When it was delivered, given up or cancelled; null until then.',
     }),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'Reason why it is not delivered yet, or was cancelled, as a sentence.' }),
-    attempts_total: Count,
+    reason: z.string().nullable().meta({
+      description: 'Reason why it is not delivered yet, or was cancelled, as a sentence; null without one.',
+    }),
+    attempts_total: Count.meta({ description: 'All attempts, including those not shown.' }),
     attempts: z
       .array(AlertDeliveryAttempt)
       .max(ATTEMPTS_SHOWN_MAX)
       .meta({ description: `Oldest first; at most the latest ${ATTEMPTS_SHOWN_MAX}.` }),
   })
-  .meta({ id: 'AlertDelivery' });
+  .meta({ id: 'AlertDelivery', description: 'A match, digest, sample or notice sent on one channel.' });
 export type AlertDelivery = z.infer<typeof AlertDelivery>;

@@ -7,7 +7,7 @@ import {
   FailureClass,
 } from '#contracts/values/alerts.ts';
 import { CHAT_TOOLS_NAMED } from '#contracts/values/chat-tools.ts';
-import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { Count, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 import { nameText } from '#contracts/values/text.ts';
 
 export const ALERT_RULES_MAX = 200;
@@ -17,44 +17,40 @@ export const ALERT_BRANDS_MAX = 500;
 export const ALERT_NAME_MAX_LENGTH = 100;
 export const ALERT_URL_MAX_LENGTH = 2_048;
 
-const name = nameText(ALERT_NAME_MAX_LENGTH);
+const NAME = { description: 'Title of the rule, shown in what it sends.' };
+const name = nameText(ALERT_NAME_MAX_LENGTH).meta(NAME);
+const AlertId = Uuid.meta({ description: 'Stable id of the rule, `{alertId}` in paths.' });
 const brandIds = z.array(Uuid.toLowerCase()).min(1).max(ALERT_BRANDS_MAX);
 const address = z.string().min(1).max(ALERT_URL_MAX_LENGTH);
 
-const TRIGGER =
-  '`new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them.';
-const CADENCE =
-  '`instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it.';
 const EMAIL = 'Whether it is mailed to the member who created the rule.';
 const WEBHOOK = 'An https URL that signed requests are posted to.';
+const WEBHOOK_SET = `${WEBHOOK} Null: none is set.`;
 const CHAT = `The incoming webhook of a chat tool: ${CHAT_TOOLS_NAMED}. Each gets its own form; other addresses are refused. Such an address is a secret: it is kept encrypted and never answered; reads name its host as \`chat\`. Null removes it.`;
 
 const RESUMES = 'An address, also the same one, ends the suspension of the channel.';
 
-const trigger = AlertTrigger.meta({ description: TRIGGER });
-const cadence = AlertCadence.meta({ description: CADENCE });
-
 export const CreateAlert = z
   .strictObject({
     name,
-    trigger,
+    trigger: AlertTrigger,
     brand_ids: brandIds.meta({ description: 'Brands that the workspace tracks.' }),
-    cadence: cadence.default('instant'),
+    cadence: AlertCadence.default('instant'),
     email: z.boolean().default(false).meta({ description: EMAIL }),
-    webhook_url: address.nullable().default(null).meta({ description: WEBHOOK }),
+    webhook_url: address.nullable().default(null).meta({ description: WEBHOOK_SET }),
     chat_webhook_url: address.nullable().default(null).meta({ description: CHAT }),
-    enabled: z.boolean().default(true),
+    enabled: z.boolean().default(true).meta({ description: '`false`: the rule is kept and sends nothing.' }),
   })
   .meta({ id: 'CreateAlert', description: 'At least one of the three channels is required.' });
 
 export const ChangeAlert = z
   .strictObject({
     name: name.optional(),
-    trigger: trigger.optional(),
+    trigger: AlertTrigger.optional(),
     brand_ids: brandIds
       .optional()
       .meta({ description: 'Brands that the workspace tracks; replaces the existing list.' }),
-    cadence: cadence.optional(),
+    cadence: AlertCadence.optional(),
     email: z.boolean().optional().meta({ description: EMAIL }),
     webhook_url: address
       .nullable()
@@ -76,18 +72,21 @@ export const ChangeAlert = z
   .meta({ id: 'ChangeAlert', description: 'Properties that are absent stay unchanged.', minProperties: 1 });
 
 const alertShape = {
-  id: Uuid,
-  name: z.string(),
-  trigger,
+  id: AlertId,
+  name: z.string().meta(NAME),
+  trigger: AlertTrigger,
   brand_ids: z.array(Uuid).meta({
     description: 'Brands that the rule watches. An untracked brand is ignored until it is tracked again.',
   }),
-  cadence,
+  cadence: AlertCadence,
   email: z.boolean().meta({ description: EMAIL }),
-  webhook_url: z.string().nullable().meta({ description: WEBHOOK }),
-  chat: z.strictObject({ host: z.string() }).nullable().meta({
-    description: "Host of the chat tool's incoming webhook; the address itself is never returned.",
-  }),
+  webhook_url: z.string().nullable().meta({ description: WEBHOOK_SET }),
+  chat: z
+    .strictObject({ host: z.string().meta({ description: 'Such as `hooks.slack.com`.' }) })
+    .nullable()
+    .meta({
+      description: "The chat tool's incoming webhook, whose address is never returned; null: none is set.",
+    }),
   enabled: z.boolean().meta({ description: 'As members set it.' }),
   sends_on: z.array(AlertChannel).max(AlertChannel.options.length).meta({
     description:
@@ -98,7 +97,7 @@ const alertShape = {
       z.strictObject({
         channel: EndpointChannel,
         failing_since: Timestamp.meta({ description: 'Start of the failures without a success since.' }),
-        suspended_at: Timestamp,
+        suspended_at: Timestamp.meta({ description: 'When sending on it ended.' }),
       }),
     )
     .max(EndpointChannel.options.length)
@@ -107,13 +106,15 @@ const alertShape = {
         'Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later.',
     }),
   created_by: z.string().meta({ description: 'Id of the member who created it and receives its e-mails.' }),
-  created_at: Timestamp,
+  created_at: Timestamp.meta({ description: 'When the rule was created.' }),
   updated_at: Timestamp.meta({
     description: 'When it was last changed, or one of its channels was suspended.',
   }),
 } as const;
 
-export const Alert = z.strictObject(alertShape).meta({ id: 'Alert' });
+export const Alert = z
+  .strictObject(alertShape)
+  .meta({ id: 'Alert', description: 'A rule that tells of changes at tracked brands.' });
 export type Alert = z.infer<typeof Alert>;
 
 const WebhookSecret = z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -126,17 +127,17 @@ export const WrittenAlert = z
         'The signing secret, shown only in the reply that creates the first rule with a webhook in the workspace. Store it now. Otherwise null.',
     }),
   })
-  .meta({ id: 'WrittenAlert' });
+  .meta({ id: 'WrittenAlert', description: 'A rule as written, once with the signing secret.' });
 
 export const DeleteAlert = z.strictObject({}).meta({ id: 'DeleteAlert', description: 'An empty object.' });
 
 export const DeletedAlert = z
   .strictObject({
-    alert_id: Uuid,
-    workspace_id: z.string(),
+    alert_id: AlertId,
+    workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when no such rule existed.' }),
   })
-  .meta({ id: 'DeletedAlert' });
+  .meta({ id: 'DeletedAlert', description: 'That a rule and its deliveries do not exist.' });
 
 export const IssueWebhookSecret = z
   .strictObject({})
@@ -144,37 +145,44 @@ export const IssueWebhookSecret = z
 
 export const IssuedWebhookSecret = z
   .strictObject({
-    workspace_id: z.string(),
+    workspace_id: WorkspaceId,
     webhook_secret: WebhookSecret.meta({ description: 'Shown only in this reply: store it now.' }),
     rotated: z
       .boolean()
       .meta({ description: 'True when it replaced another secret, which no longer signs.' }),
-    created_at: Timestamp,
+    created_at: Timestamp.meta({ description: 'When it was made; it signs from then on.' }),
   })
-  .meta({ id: 'IssuedWebhookSecret' });
+  .meta({ id: 'IssuedWebhookSecret', description: 'The new signing secret of the workspace.' });
 
 export const TestAlert = z.strictObject({}).meta({ id: 'TestAlert', description: 'An empty object.' });
 
 export const TestedAlert = z
   .strictObject({
-    alert_id: Uuid,
-    workspace_id: z.string(),
+    alert_id: AlertId,
+    workspace_id: WorkspaceId,
     deliveries: z
       .array(
         z.strictObject({
           delivery_id: Uuid.meta({ description: 'As listed by the alert deliveries.' }),
           channel: AlertChannel,
-          delivered: z.boolean(),
-          failure: FailureClass.nullable().meta({ description: 'Null when delivered.' }),
+          delivered: z.boolean().meta({ description: 'Whether the receiver accepted the sample.' }),
+          failure: FailureClass.nullable().meta({
+            description: 'The step that failed; null when delivered.',
+          }),
           status_code: z
             .int()
             .nullable()
             .meta({ description: "The receiver's HTTP status or SMTP reply code; null without a reply." }),
-          reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
-          duration_ms: Count,
+          reason: z
+            .string()
+            .nullable()
+            .meta({ description: 'Why it failed, as a sentence; null when delivered.' }),
+          duration_ms: Count.meta({
+            description: 'Milliseconds from sending to the answer, or to its failure.',
+          }),
         }),
       )
       .meta({ description: 'One entry per channel of the rule, including suspended channels.' }),
   })
-  .meta({ id: 'TestedAlert' });
+  .meta({ id: 'TestedAlert', description: 'What became of the sample on each channel.' });
 export type TestedAlert = z.infer<typeof TestedAlert>;

@@ -11,11 +11,15 @@ export const BriefFeedback = z.enum(['useful', 'already_known', 'wrong']);
 export type BriefFeedback = z.infer<typeof BriefFeedback>;
 
 export const RadarChangeCounts = z
-  .strictObject({ ads_started: Count, ads_stopped: Count, destinations_changed: Count })
+  .strictObject({
+    ads_started: Count.meta({ description: 'Ads seen for the first time that are news.' }),
+    ads_stopped: Count.meta({ description: 'Ads confirmed inactive.' }),
+    destinations_changed: Count.meta({ description: 'Changes of the link of an ad.' }),
+  })
   .meta({ id: 'RadarChangeCounts', description: 'Radar items of a week, by type.' });
 
 const briefShape = {
-  id: Uuid,
+  id: Uuid.meta({ description: 'Stable id of the brief, `{briefId}` in paths.' }),
   week: z
     .string()
     .regex(/^[0-9]{4}-W[0-9]{2}$/)
@@ -28,7 +32,9 @@ const briefShape = {
   created_at: Timestamp.meta({ description: 'When the brief was prepared; its figures are as of then.' }),
 } as const;
 
-export const BriefSummary = z.strictObject(briefShape).meta({ id: 'BriefSummary' });
+export const BriefSummary = z
+  .strictObject(briefShape)
+  .meta({ id: 'BriefSummary', description: 'What a week brought at tracked brands, in counts.' });
 export type BriefSummary = z.infer<typeof BriefSummary>;
 
 export const Brief = z
@@ -42,8 +48,8 @@ export const Brief = z
         'Items as of that time, newest first within each group: destinations changed by ads that ran for 60 days or more, stops of such ads, launches, other changed destinations, other stops.',
     }),
   })
-  .meta({ id: 'Brief' });
+  .meta({ id: 'Brief', description: 'What a week brought, by brand and with notable items.' });
 
 export const GiveBriefFeedback = z
   .strictObject({ feedback: BriefFeedback.nullable().meta({ description: 'Null clears.' }) })
-  .meta({ id: 'GiveBriefFeedback' });
+  .meta({ id: 'GiveBriefFeedback', description: "The workspace's verdict on a brief." });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ItemKey, ItemReference, ItemTypeName } from '#contracts/values/items.ts';
-import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { Count, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 import { nameText, proseText } from '#contracts/values/text.ts';
 
 /** A collection can also contain other collections. */
@@ -21,8 +21,11 @@ const VisibilityName = z.enum(['workspace', 'private']).meta({
   description:
     '`workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only.',
 });
-const name = nameText(COLLECTION_NAME_MAX_LENGTH);
-const description = proseText(COLLECTION_DESCRIPTION_MAX_LENGTH).nullable();
+const CollectionId = Uuid.meta({ description: 'Stable id of the collection, `{collectionId}` in paths.' });
+const NAME = { description: 'Title of the board, one line.' };
+const DESCRIPTION = { description: 'What the board is for; null: not described.' };
+const name = nameText(COLLECTION_NAME_MAX_LENGTH).meta(NAME);
+const description = proseText(COLLECTION_DESCRIPTION_MAX_LENGTH).nullable().meta(DESCRIPTION);
 const parentId = Uuid.toLowerCase().nullable();
 const editors = z.array(MemberId).max(COLLECTION_EDITORS_MAX);
 
@@ -33,13 +36,13 @@ export const CollectionItem = z
     created_by: z.string().meta({ description: 'Id of the member who added it.' }),
     created_at: Timestamp.meta({ description: 'When it was added.' }),
   })
-  .meta({ id: 'CollectionItem' });
+  .meta({ id: 'CollectionItem', description: 'A thing on a board.' });
 
 export const Collection = z
   .strictObject({
-    id: Uuid,
-    name: z.string(),
-    description: z.string().nullable(),
+    id: CollectionId,
+    name: z.string().meta(NAME),
+    description: z.string().nullable().meta(DESCRIPTION),
     parent_id: Uuid.nullable().meta({
       description: 'The parent collection; null at the top level, or when the caller may not see the parent.',
     }),
@@ -52,26 +55,29 @@ export const Collection = z
       .array(CollectionItem)
       .meta({ description: `Newest first, the newest ${COLLECTION_ITEMS_SHOWN_MAX}.` }),
     item_count: Count.meta({ description: 'Number of all items, including those not shown.' }),
-    created_at: Timestamp,
+    created_at: Timestamp.meta({ description: 'When it was created.' }),
     updated_at: Timestamp.meta({
       description:
         'When it last changed. Adding or removing an item counts; a change of a collection inside it does not.',
     }),
   })
-  .meta({ id: 'Collection' });
+  .meta({ id: 'Collection', description: 'A board of things; it can contain other collections.' });
 
 export const CreateCollection = z
   .strictObject({
     name,
     description: description.default(null),
     parent_id: parentId.default(null).meta({
-      description: 'The parent collection. Deleting the parent deletes this one too.',
+      description: 'The parent collection, null for the top level. Deleting the parent deletes this one too.',
     }),
     visibility: VisibilityName.default('workspace'),
     editors: editors.default([]).meta({ description: 'Ids of members.' }),
     first_item: ItemReference.optional(),
   })
-  .meta({ id: 'CreateCollection' });
+  .meta({
+    id: 'CreateCollection',
+    description: 'A new board, optionally inside another one and with an item.',
+  });
 
 export const ChangeCollection = z
   .strictObject({
@@ -93,19 +99,19 @@ export const DeleteCollection = z
 
 export const DeletedCollection = z
   .strictObject({
-    collection_id: Uuid,
-    workspace_id: z.string(),
+    collection_id: CollectionId,
+    workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when it was already deleted.' }),
   })
-  .meta({ id: 'DeletedCollection' });
+  .meta({ id: 'DeletedCollection', description: 'That a collection and all inside it is deleted.' });
 
 export const AddedCollectionItem = z
   .strictObject({
-    collection_id: Uuid,
-    workspace_id: z.string(),
+    collection_id: CollectionId,
+    workspace_id: WorkspaceId,
     ...CollectionItem.shape,
   })
-  .meta({ id: 'AddedCollectionItem' });
+  .meta({ id: 'AddedCollectionItem', description: 'A thing on a board, as added now or before.' });
 
 export const RemoveCollectionItem = z
   .strictObject({})
@@ -113,10 +119,10 @@ export const RemoveCollectionItem = z
 
 export const RemovedCollectionItem = z
   .strictObject({
-    collection_id: Uuid,
-    workspace_id: z.string(),
+    collection_id: CollectionId,
+    workspace_id: WorkspaceId,
     item_type: ItemTypeName,
     item_key: ItemKey,
     removed: z.boolean().meta({ description: 'False when the item was not there.' }),
   })
-  .meta({ id: 'RemovedCollectionItem' });
+  .meta({ id: 'RemovedCollectionItem', description: 'That a thing is not on the board.' });

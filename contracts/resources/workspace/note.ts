@@ -1,17 +1,27 @@
 import { z } from 'zod';
-import { ItemKey, SUBJECT_KEYS, SubjectTypeName, type SubjectType } from '#contracts/values/items.ts';
-import { Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import {
+  described,
+  ItemKey,
+  SUBJECT_KEYS,
+  SubjectTypeName,
+  type SubjectType,
+} from '#contracts/values/items.ts';
+import { Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 import { proseText } from '#contracts/values/text.ts';
 
 export const NOTE_BODY_MAX_LENGTH = 10_000;
 export const NOTES_MAX = 10_000;
 
-const body = proseText(NOTE_BODY_MAX_LENGTH);
+const BODY = { description: 'The note, as plain text.' };
+const body = proseText(NOTE_BODY_MAX_LENGTH).meta(BODY);
 
 const onSubject = <Type extends SubjectType>(type: Type) =>
-  z.strictObject({ subject_type: z.literal(type), subject_key: SUBJECT_KEYS[type], body });
+  z.strictObject({
+    subject_type: z.literal(type).meta(described(SubjectTypeName)),
+    subject_key: SUBJECT_KEYS[type].meta(described(ItemKey)),
+    body,
+  });
 
-/** The format of `subject_key` depends on `subject_type`. */
 export const WriteNote = z
   .discriminatedUnion('subject_type', [
     onSubject('ad'),
@@ -21,26 +31,26 @@ export const WriteNote = z
     onSubject('page'),
     onSubject('collection'),
   ])
-  .meta({ id: 'WriteNote' });
+  .meta({ id: 'WriteNote', description: 'The text, and the thing that it is about.' });
 
 export const Note = z
   .strictObject({
     id: Uuid.meta({ description: 'Unchanged when the note is replaced.' }),
     subject_type: SubjectTypeName,
     subject_key: ItemKey,
-    body: z.string(),
+    body: z.string().meta(BODY),
     created_by: z.string().meta({ description: 'Id of the member who wrote the note.' }),
-    created_at: Timestamp,
+    created_at: Timestamp.meta({ description: 'When it was first written.' }),
     updated_at: Timestamp.meta({ description: 'When it was last replaced.' }),
   })
-  .meta({ id: 'Note' });
+  .meta({ id: 'Note', description: 'What a member writes about a thing; each has one note on it at most.' });
 
 export const DeleteNote = z.strictObject({}).meta({ id: 'DeleteNote', description: 'An empty object.' });
 
 export const DeletedNote = z
   .strictObject({
-    note_id: Uuid,
-    workspace_id: z.string(),
+    note_id: Uuid.meta({ description: 'The note of the path.' }),
+    workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when no such note existed.' }),
   })
-  .meta({ id: 'DeletedNote' });
+  .meta({ id: 'DeletedNote', description: 'That a note does not exist.' });

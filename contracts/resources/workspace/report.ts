@@ -69,11 +69,11 @@ export const RequestReport = z
       description: 'A repeated key returns the report that it created before in this workspace.',
     }),
   })
-  .meta({ id: 'RequestReport' });
+  .meta({ id: 'RequestReport', description: 'Which part of the radar to export.' });
 
 export const Report = z
   .strictObject({
-    id: Uuid,
+    id: Uuid.meta({ description: 'Stable id of the report, `{reportId}` in paths.' }),
     status: ReportStatus.meta({
       description:
         '`queued` until a worker starts it, and again after a failed attempt; then `running`; finally `ready` or `failed`.',
@@ -85,25 +85,32 @@ export const Report = z
       .nullable()
       .meta({ description: 'As requested; null for all brands tracked at the time.' }),
     brands: Count.meta({ description: 'How many brands it is about.' }),
-    types: z.array(RadarItemType),
+    types: z.array(RadarItemType).meta({ description: 'Types of radar items in the file.' }),
     created_at: Timestamp.meta({ description: 'When it was requested.' }),
-    started_at: Timestamp.nullable().meta({ description: 'When the latest attempt began.' }),
-    finished_at: Timestamp.nullable().meta({ description: 'When it became ready or failed for good.' }),
-    failure: z.string().nullable().meta({ description: 'Why the latest attempt failed, as a sentence.' }),
+    started_at: Timestamp.nullable().meta({ description: 'When the latest attempt began; null until then.' }),
+    finished_at: Timestamp.nullable().meta({
+      description: 'When it became ready or failed for good; null until then.',
+    }),
+    failure: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the latest attempt failed, as a sentence; null: it did not.' }),
     rows: Count.nullable().meta({ description: 'Radar items in the file; null until ready.' }),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .nullable()
-      .meta({ description: 'Of the file; null until ready.' }),
-    size_bytes: Count.nullable().meta({ description: 'Of the file; null until ready.' }),
+      .meta({ description: 'Checksum of the file in hex; null until ready.' }),
+    size_bytes: Count.nullable().meta({ description: 'Length of the file; null until ready.' }),
     download_url: z
       .url()
       .nullable()
       .meta({
         description: `Null until ready. Needs no API key and works for ${DOWNLOAD_LINK_MINUTES} minutes; read the report again for a fresh one.`,
       }),
-    download_expires_at: Timestamp.nullable().meta({ description: 'When `download_url` stops working.' }),
+    download_expires_at: Timestamp.nullable().meta({
+      description: 'When `download_url` stops working; null without one.',
+    }),
   })
-  .meta({ id: 'Report' });
+  .meta({ id: 'Report', description: 'An export of the radar as a CSV file.' });
 export type Report = z.infer<typeof Report>;

@@ -1,52 +1,64 @@
 import { z } from 'zod';
-import { Cadence, Timestamp, Uuid } from '#contracts/values/primitives.ts';
-import { BrandReference, BrandSummary, Freshness } from '../corpus/brand.ts';
+import { Cadence, Timestamp, WorkspaceId } from '#contracts/values/primitives.ts';
+import { BrandId, BrandReference, BrandSummary, Freshness } from '../corpus/brand.ts';
 
 /** Specification, part "Resources and their fields". */
 
 /** Overdue after this time without a reliable scan. */
 export const SLO_HOURS: Readonly<Record<Cadence, number>> = { daily: 36, weekly: 192 };
 
+const TrackedSince = Timestamp.meta({
+  description: 'When tracking began; unchanged when the cadence changes.',
+});
+
 export const TrackBrand = z
   .strictObject({
-    brand_id: Uuid,
-    cadence: Cadence.default('weekly').meta({ description: 'How often the brand is scanned.' }),
+    brand_id: BrandId,
+    cadence: Cadence.default('weekly'),
   })
-  .meta({ id: 'TrackBrand' });
+  .meta({ id: 'TrackBrand', description: 'The brand to track; a repeated request changes its cadence.' });
 
 export const TrackedBrand = z
   .strictObject({
-    brand_id: Uuid,
-    workspace_id: z.string(),
+    brand_id: BrandId,
+    workspace_id: WorkspaceId,
     cadence: Cadence,
     url: z.url().meta({ description: 'The brand in this service.' }),
-    created_at: Timestamp.meta({ description: 'When tracking began; unchanged when the cadence changes.' }),
+    created_at: TrackedSince,
   })
-  .meta({ id: 'TrackedBrand' });
+  .meta({ id: 'TrackedBrand', description: 'That the workspace tracks a brand.' });
 
 export const TrackedBrandListItem = z
-  .strictObject({ brand: BrandSummary, cadence: Cadence, created_at: Timestamp, freshness: Freshness })
-  .meta({ id: 'TrackedBrandListItem' });
+  .strictObject({ brand: BrandSummary, cadence: Cadence, created_at: TrackedSince, freshness: Freshness })
+  .meta({ id: 'TrackedBrandListItem', description: 'A brand that the workspace tracks.' });
 
 export const TrackedBrandFreshness = z
   .strictObject({
     brand: BrandReference,
     cadence: Cadence,
     freshness: Freshness,
-    slo_hours: z.int().min(1).meta({ description: '36 for a daily cadence, 192 for a weekly one.' }),
+    slo_hours: z.int().min(1).meta({
+      description:
+        'Hours without a reliable scan until the promise is broken: 36 for a daily cadence, 192 for a weekly one.',
+    }),
     hours_since_reliable: z.int().min(0).meta({
       description: 'Whole hours since the last reliable scan; since tracking began when there was none.',
     }),
-    slo_status: z.enum(['ok', 'breached']),
+    slo_status: z
+      .enum(['ok', 'breached'])
+      .meta({ description: '`breached` when `hours_since_reliable` exceeds `slo_hours`.' }),
   })
-  .meta({ id: 'TrackedBrandFreshness' });
+  .meta({
+    id: 'TrackedBrandFreshness',
+    description: 'Whether a tracked brand is scanned as often as promised.',
+  });
 
 export const UntrackBrand = z.strictObject({}).meta({ id: 'UntrackBrand', description: 'An empty object.' });
 
 export const UntrackedBrand = z
   .strictObject({
-    brand_id: Uuid,
-    workspace_id: z.string(),
+    brand_id: BrandId,
+    workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when the brand was not tracked.' }),
   })
-  .meta({ id: 'UntrackedBrand' });
+  .meta({ id: 'UntrackedBrand', description: 'That the workspace does not track the brand.' });

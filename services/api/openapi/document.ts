@@ -41,7 +41,10 @@ const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly e
 
 export const replySchema = (endpoint: Endpoint): z.ZodType => {
   const { shape, data } = endpoint.reply;
-  return z.strictObject({ data: isList(endpoint) ? z.array(data) : data, meta: META[shape].schema });
+  const list = z
+    .array(data)
+    .meta({ description: 'Items in the order of the list; empty when there are none.' });
+  return z.strictObject({ data: isList(endpoint) ? list : data, meta: META[shape].schema });
 };
 
 /** A schema with an id becomes a component; others are inlined. */

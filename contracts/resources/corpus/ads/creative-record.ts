@@ -1,25 +1,46 @@
 import { z } from 'zod';
 import { ANALYSIS_DEPTHS, CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
-import { Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
-import { BrandReference } from '../brand.ts';
-import { mediaShape } from './creative.ts';
+import { Count, Timestamp } from '#contracts/values/primitives.ts';
+import { BrandId, BrandReference } from '../brand.ts';
+import { AdId, CreativeId, mediaShape } from './creative.ts';
 
 export const AnalysisDepthName = z.enum(ANALYSIS_DEPTHS);
 
 export const CreativeFields = z
   .strictObject({
-    hook: z.enum(CREATIVE_FIELDS.hook).nullable().meta({ description: 'How the creative begins.' }),
-    style: z.enum(CREATIVE_FIELDS.style).nullable().meta({ description: 'How it is made.' }),
-    presenter: z.enum(CREATIVE_FIELDS.presenter).nullable().meta({ description: 'Who speaks or is shown.' }),
-    setting: z.enum(CREATIVE_FIELDS.setting).nullable().meta({ description: 'Where it plays.' }),
-    tone: z.enum(CREATIVE_FIELDS.tone).nullable(),
-    offer: z.enum(CREATIVE_FIELDS.offer).nullable().meta({ description: 'What kind of offer it makes.' }),
-    audio: z.enum(CREATIVE_FIELDS.audio).nullable(),
+    hook: z
+      .enum(CREATIVE_FIELDS.hook)
+      .nullable()
+      .meta({ description: 'How the creative begins; null: not analysed.' }),
+    style: z
+      .enum(CREATIVE_FIELDS.style)
+      .nullable()
+      .meta({ description: 'How it is made; null: not analysed.' }),
+    presenter: z
+      .enum(CREATIVE_FIELDS.presenter)
+      .nullable()
+      .meta({ description: 'Who speaks or is shown; null: not analysed.' }),
+    setting: z
+      .enum(CREATIVE_FIELDS.setting)
+      .nullable()
+      .meta({ description: 'Where it plays; null: not analysed.' }),
+    tone: z
+      .enum(CREATIVE_FIELDS.tone)
+      .nullable()
+      .meta({ description: 'The mood that it speaks in; null: not analysed.' }),
+    offer: z
+      .enum(CREATIVE_FIELDS.offer)
+      .nullable()
+      .meta({ description: 'What kind of offer it makes; null: not analysed.' }),
+    audio: z
+      .enum(CREATIVE_FIELDS.audio)
+      .nullable()
+      .meta({ description: 'What is heard; null: not analysed.' }),
   })
   .meta({
     id: 'CreativeFields',
     description:
-      'Automated classification into closed lists; it can be wrong. Null: not analysed; `none`: analysed, nothing found.',
+      'Automated classification into closed lists; it can be wrong. `none`: analysed, nothing found.',
   });
 
 const summaryShape = {
@@ -60,9 +81,17 @@ export const CreativeRecord = z
     transcript: z
       .strictObject({
         text: z.string().meta({ description: 'Text before corrections; empty when there is no speech.' }),
-        language: z.string().nullable(),
+        language: z
+          .string()
+          .nullable()
+          .meta({ description: 'Language tag, such as `en-US`; null: not recognised.' }),
         corrections: z
-          .array(z.strictObject({ heard: z.string(), meant: z.string() }))
+          .array(
+            z.strictObject({
+              heard: z.string().meta({ description: 'Passage as it stands in `text`.' }),
+              meant: z.string().meta({ description: 'Passage to read in its place.' }),
+            }),
+          )
           .nullable()
           .meta({ description: 'Corrected passages; null: not checked.' }),
       })
@@ -73,15 +102,21 @@ export const CreativeRecord = z
       .nullable()
       .meta({ description: 'Words shown on screen, in order; null: not analysed.' }),
     brands: z
-      .array(z.strictObject({ brand: BrandReference, active_ads: Count, total_ads: Count }))
+      .array(
+        z.strictObject({
+          brand: BrandReference,
+          active_ads: Count.meta({ description: 'Its ads among them that are not confirmed inactive.' }),
+          total_ads: Count.meta({ description: 'Its ads among them, inactive ones included.' }),
+        }),
+      )
       .meta({ description: 'Brands whose ads carry the file or its picture, most ads first, at most 20.' }),
     ads: z
       .array(
         z.strictObject({
-          id: LibraryId,
-          brand_id: Uuid,
+          id: AdId,
+          brand_id: BrandId,
           active: z.boolean().meta({ description: 'Not confirmed inactive.' }),
-          creative_id: Uuid,
+          creative_id: CreativeId,
           url: z.url().meta({ description: 'The ad in this service.' }),
         }),
       )
@@ -90,29 +125,42 @@ export const CreativeRecord = z
           'Ads that carry the file or its picture, active ones and then newest first, at most 100.',
       }),
   })
-  .meta({ id: 'CreativeRecord' });
+  .meta({ id: 'CreativeRecord', description: 'One creative file with all that was read of it.' });
 
 export const CreativeCoverage = z
   .strictObject({
     brand: BrandReference.nullable().meta({ description: 'Null: over the files of all public brands.' }),
-    measured_files: Count,
-    images: Count,
-    videos: Count,
+    measured_files: Count.meta({
+      description: 'Files whose media facts are known; all counts below are of these.',
+    }),
+    images: Count.meta({ description: 'Measured files that are images.' }),
+    videos: Count.meta({ description: 'Measured files that are videos.' }),
     transcribed_files: Count.meta({ description: 'Measured files that were transcribed or described.' }),
-    described_files: Count.meta({ description: 'Of the measured ones.' }),
+    described_files: Count.meta({ description: 'Measured files whose closed fields were classified.' }),
     fields: z
       .array(
         z.strictObject({
-          field: z.enum(CREATIVE_FIELD_NAMES as [string, ...string[]]),
+          field: z
+            .enum(CREATIVE_FIELD_NAMES as [string, ...string[]])
+            .meta({ description: 'Name of the closed field, as in `CreativeFields`.' }),
           values: z
-            .array(z.strictObject({ value: z.string(), files: Count }))
+            .array(
+              z.strictObject({
+                value: z.string().meta({ description: 'One of the values of the field.' }),
+                files: Count.meta({ description: 'Described files that have it.' }),
+              }),
+            )
             .nullable()
             .meta({ description: 'Most files first; null when no file has been described.' }),
           not_read: Count.nullable().meta({
-            description: 'Described files without a value for the field.',
+            description:
+              'Described files without a value for the field; null when no file has been described.',
           }),
         }),
       )
       .meta({ description: 'Values of each closed field, counted over described files.' }),
   })
-  .meta({ id: 'CreativeCoverage' });
+  .meta({
+    id: 'CreativeCoverage',
+    description: 'How far creative files were processed, and what was found.',
+  });

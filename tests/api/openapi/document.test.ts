@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { openApiDocument } from '#services/api/openapi/document.ts';
+
+type Node = { readonly [name: string]: unknown };
+type Found = { readonly path: readonly string[]; readonly node: Node };
+
+const document = openApiDocument();
+
+/** Examples are values, so they are left out. */
+const objectsOf = (value: unknown, path: readonly string[] = []): readonly Found[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const found = Array.isArray(value) ? [] : [{ path, node: value as Node }];
+  const inner = Object.entries(value).filter(([name]) => name !== 'example' || path.at(-1) === 'properties');
+  return [...found, ...inner.flatMap(([name, child]) => objectsOf(child, [...path, name]))];
+};
+const objects = objectsOf(document);
+
+const resolved = (node: Node): Node =>
+  typeof node['$ref'] === 'string'
+    ? node['$ref']
+        .split('/')
+        .slice(1)
+        .reduce<Node>((parent, name) => parent[name] as Node, document)
+    : node;
+
+/** `null` when neither the object nor the one that it refers to has one. */
+const descriptionOf = (node: Node): string | null =>
+  ((node['description'] ?? resolved(node)['description'] ?? '') as string) || null;
+
+const PARTS = ['properties', 'parameters', 'responses', 'headers', 'tags', 'schemas'];
+const parts = objects.filter(({ path }) => PARTS.includes(path.at(-2) ?? ''));
+
+test('every property, parameter, response, header, tag and schema of the document has a description', () => {
+  expect(parts.length).toBeGreaterThan(1_500);
+  const without = parts.filter(({ node }) => descriptionOf(node) === null);
+  expect(without.map(({ path }) => path.join('/'))).toEqual([]);
+});
+
+const FILL_WORDS = ['a', 'an', 'the', 'of', 'its'];
+
+test('no description only repeats the name', () => {
+  const repeated = parts.filter(({ path, node }) => {
+    const said = [...FILL_WORDS, ...(path.at(-1) ?? '').toLowerCase().split(/[^a-z]/)];
+    return (descriptionOf(node) ?? 'x')
+      .toLowerCase()
+      .match(/[a-z]+/g)
+      ?.every((word) => said.includes(word));
+  });
+  expect(repeated.map(({ path }) => path.join('/'))).toEqual([]);
+});
+
+const isNullable = ({ type, anyOf }: Node): boolean =>
+  [type, anyOf].some((kinds) => JSON.stringify(kinds ?? []).includes('"null"'));
+
+test('every property of a schema that can be null says what null means', () => {
+  const nullable = parts.filter(({ path, node }) => path.at(-2) === 'properties' && isNullable(node));
+  expect(nullable.length).toBeGreaterThan(150);
+  const silent = nullable.filter(({ node }) => !/null/i.test(descriptionOf(node) ?? ''));
+  expect(silent.map(({ path }) => path.join('/'))).toEqual([]);
+});
