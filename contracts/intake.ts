@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DetailCode } from './errors.ts';
 import { Cadence, Count, Timestamp, Uuid } from './values/primitives.ts';
 import type { ObservationType } from './observations/index.ts';
 
@@ -21,6 +22,9 @@ export const INTAKE_ERRORS = {
   unavailable: { type: 'unavailable', status: 503 },
 } as const;
 export type IntakeErrorCode = keyof typeof INTAKE_ERRORS;
+
+/** Codes of single faults that only collectors see. */
+export type IntakeDetailCode = DetailCode | 'body_too_slow' | 'out_of_range' | 'type_not_granted';
 
 /** A line that was not queued. The line of the request is left out of the queue, and the others are not affected. */
 export const RefusedLine = z.strictObject({

@@ -5198,9 +5198,48 @@ export interface components {
       path: string;
       /** What is wrong, for people; its words may change. */
       message: string;
-      /** Stable name of the fault. */
-      code: string;
+      code: components["schemas"]["ErrorDetailCode"];
     };
+    /**
+     * Stable name of the fault.
+     * - `invalid_type`: The value is missing, or has another type than the schema.
+     * - `too_big`: The number, text or list is larger than the maximum.
+     * - `too_small`: The number, text or list is smaller than the minimum.
+     * - `invalid_format`: The text does not have the required format, such as that of a uuid or a date.
+     * - `not_multiple_of`: The number is not a multiple of the required step.
+     * - `unrecognized_keys`: The endpoint has no parameter or property of this name.
+     * - `invalid_union`: The value fits none of the allowed forms.
+     * - `invalid_key`: The name of an entry is not allowed.
+     * - `invalid_element`: The value of an entry is not allowed.
+     * - `invalid_value`: The value is not one of the closed list.
+     * - `custom`: A rule that the message states is broken, such as one over two properties.
+     * - `invalid_cursor`: The cursor was altered, or is of another endpoint, workspace or filter.
+     * - `unknown_member`: The workspace has no member of this id.
+     * - `not_tracked`: The workspace does not track the brand.
+     * - `no_channel`: The alert rule would have no channel to send on.
+     * - `target_refused`: The address of a webhook or chat tool cannot be used; the message says why.
+     * - `window_reversed`: The last day is before the first.
+     * - `window_too_long`: The window has more days than a report covers.
+     * - `window_in_future`: The window ends after today, in UTC.
+     * - `body_missing`: The endpoint requires a JSON body.
+     * - `body_not_allowed`: The endpoint takes no body.
+     * - `body_too_large`: The body is larger than the maximum.
+     * - `invalid_json`: The body is not valid JSON.
+     * - `invalid_utf8`: A part of the request is not valid UTF-8.
+     * - `content_type`: The body is not sent as `application/json`.
+     * - `content_encoding`: The body is compressed or otherwise encoded.
+     * - `header_missing`: The request lacks a header that HTTP requires.
+     * - `headers_too_large`: Address and headers together are larger than the maximum.
+     * - `method_not_allowed`: The path has no endpoint with this method.
+     * - `path_too_long`: A part of the path is longer than the maximum.
+     * - `request_timeout`: The request did not arrive in time.
+     * - `not_http`: The bytes received are not an HTTP request.
+     * - `bad_request`: The request breaks a rule of HTTP that the message states.
+     * - `fst_err_bad_url`: The path has an incomplete or unreadable percent-encoding.
+     * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
+     * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
+     */
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */

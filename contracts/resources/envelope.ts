@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorType } from '../errors.ts';
+import { DETAIL_CODES, type DetailCode, ERRORS, type ErrorType } from '../errors.ts';
 import { Count, Timestamp } from '../values/primitives.ts';
 import { Freshness } from './corpus/brand.ts';
 
@@ -34,11 +34,19 @@ const ERROR_TYPES = [...new Set(Object.values(ERRORS).map((error) => error.type)
   ...ErrorType[],
 ];
 
+export const ErrorDetailCode = z.enum(Object.keys(DETAIL_CODES) as [DetailCode, ...DetailCode[]]).meta({
+  id: 'ErrorDetailCode',
+  description: [
+    'Stable name of the fault.',
+    ...Object.entries(DETAIL_CODES).map(([code, meaning]) => `- \`${code}\`: ${meaning}`),
+  ].join('\n'),
+});
+
 export const ErrorDetails = z
   .strictObject({
     path: z.string().meta({ description: 'Name of the parameter, or path of the body property.' }),
     message: z.string().meta({ description: 'What is wrong, for people; its words may change.' }),
-    code: z.string().meta({ description: 'Stable name of the fault.' }),
+    code: ErrorDetailCode,
   })
   .meta({ id: 'ErrorDetail', description: 'One fault of the request.' });
 

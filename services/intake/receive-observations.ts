@@ -5,7 +5,7 @@ import { MIMEType } from 'node:util';
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import { validateObservation } from '#application/observations/validate-observation.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import type { ObservationsReply, RefusedLine } from '#contracts/intake.ts';
+import type { IntakeDetailCode, ObservationsReply, RefusedLine } from '#contracts/intake.ts';
 import {
   OBSERVATION_MAX_BYTES,
   OBSERVATION_TYPES,
@@ -64,7 +64,7 @@ export type CheckedLine =
       readonly observation: Observation;
     }
   | { readonly outcome: 'refused'; readonly refused: RefusedLine }
-  | { readonly outcome: 'not_granted'; readonly detail: ErrorDetail };
+  | { readonly outcome: 'not_granted'; readonly detail: ErrorDetail<IntakeDetailCode> };
 
 /** Rejects invalid UTF-8: a replacement character would be stored as text of an ad. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -270,7 +270,7 @@ export const receiveObservations = async (
   const lines = readLines(await readWholeBody(request, limits));
   const queued: QueuedLine[] = [];
   const refused: RefusedLine[] = [];
-  const notGranted: ErrorDetail[] = [];
+  const notGranted: ErrorDetail<IntakeDetailCode>[] = [];
   for (const [index, line] of lines.entries()) {
     if (index % LINES_PER_TURN === 0) await nextTurn();
     const checked = checkLine(line, collector);

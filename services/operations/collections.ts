@@ -35,7 +35,7 @@ import {
   RemoveCollectionItem,
   RemovedCollectionItem,
 } from '#contracts/resources/workspace/collection.ts';
-import { Refusal } from '#contracts/errors.ts';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -162,7 +162,7 @@ export const requireMembers = async (
   if (editors.length === 0) return;
   const { state } = await eventStore.load(workspaceStream(workspaceId), workspace);
   const message = 'The workspace has no such member.';
-  const details = editors.flatMap((editor, index) =>
+  const details = editors.flatMap((editor, index): ErrorDetail[] =>
     state.members.has(editor) ? [] : [{ path: `editors.${index}`, message, code: 'unknown_member' }],
   );
   if (details.length > 0) throw new Refusal('invalid_input', 'The input was rejected; see details.', details);

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
+import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { silentLog } from '#platform/logger.ts';
 import { CORS_ORIGINS } from '#services/api/server/cross-origin.ts';
 import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
@@ -56,7 +57,8 @@ describe('requests without an endpoint', () => {
     expect(body).toMatchObject(notFound);
   });
   test('a malformed percent-encoding is 400', async () => {
-    expect((await on(app).get('/v1/brands/%E0%A4%A')).status).toBe(400);
+    const { status, error } = await on(app).get('/v1/brands/%E0%A4%A');
+    expect([status, error.details?.[0]?.code]).toEqual([400, 'fst_err_bad_url']);
   });
   test('a path with a part that no name has is 414', async () => {
     const reply = await app.inject({ url: `/v1/brands/${'a'.repeat(600)}` });
@@ -225,14 +227,18 @@ describe('compression', () => {
 });
 
 describe('bytes on the wire', () => {
-  const answerTo = async (sent: string): Promise<{ head: string; error: Reply['error'] | undefined }> => {
+  const answerTo = async (
+    sent: string | Buffer,
+  ): Promise<{ head: string; error: Reply['error'] | undefined }> => {
     const own = await stack.api();
     await own.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((own.server.address() as AddressInfo).port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(sent);
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
-    return { head, error: (JSON.parse(body) as Pick<Reply, 'error'>).error };
+    const read = JSON.parse(body) as Pick<Reply, 'error'>;
+    if ('error' in read) ErrorBody.parse(read);
+    return { head, error: read.error };
   };
   test('that are not HTTP get 400 with the error body of the contract', async () => {
     const { head, error } = await answerTo('NONSENSE\r\n\r\n');
@@ -254,6 +260,19 @@ describe('bytes on the wire', () => {
     );
     expect(head).toContain('HTTP/1.1 400');
     expect(error).toMatchObject({ type: 'bad_request', details: [{ path: 'host' }] });
+  });
+  test.each([
+    ['a content type that is none', 'content-type: /\r\ncontent-length: 2', 'fst_err_ctp_invalid_media_type'],
+    ['a body that is not UTF-8', 'content-type: application/json\r\ncontent-length: 2', 'invalid_utf8'],
+  ])('with %s get the code of the fault', async (_name, headers, code) => {
+    const { text: key, workspaceId } = await stack.key();
+    const { error } = await answerTo(
+      Buffer.from(
+        `POST /v1/workspaces/${workspaceId}/saved HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n${headers}\r\n\r\n\xff\xff`,
+        'latin1',
+      ),
+    );
+    expect(error?.details).toMatchObject([{ code }]);
   });
   test('with an unknown expectation are served as if it were absent', async () => {
     const { text: key } = await stack.key();

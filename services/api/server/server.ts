@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts';
 import { type BotKey, DIRECTORY_VALID_MS, KEY_DIRECTORY_PATH } from '#platform/http-client/bot-key.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
-import { type ErrorCode, Refusal } from '#contracts/errors.ts';
+import { type DetailCode, type ErrorCode, isDetailCode, Refusal } from '#contracts/errors.ts';
 import { type Allowance, createRefusedRequests } from '#application/access/request-counts.ts';
 import { PLANS } from '#contracts/values/access.ts';
 import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
@@ -145,7 +145,7 @@ const READ_MARGIN_MS = 250;
 
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
-const refusalOf = (code: ErrorCode, message: string): Refusal =>
+const refusalOf = (code: ErrorCode & DetailCode, message: string): Refusal =>
   new Refusal(code, message, [{ path: '', message, code }]);
 
 const BODY_TOO_LARGE = refusalOf(
@@ -163,8 +163,11 @@ const toRefusal = (error: unknown): unknown => {
   if (status < 400 || status >= 500) return error;
   if (status === 413) return BODY_TOO_LARGE;
   if (status === 414) return PATH_TOO_LONG;
-  const { message, code = 'bad_request' } = error as Error & { code?: string };
-  return new Refusal('invalid_input', message, [{ path: '', message, code: code.toLowerCase() }]);
+  const { message, code: given = '' } = error as Error & { code?: string };
+  const code = given.toLowerCase();
+  return new Refusal('invalid_input', message, [
+    { path: '', message, code: isDetailCode(code) ? code : 'bad_request' },
+  ]);
 };
 
 /** Methods that a route may have; browsers send no other. */

@@ -5,7 +5,7 @@ import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency.ts';
 import { type Allowance, setRateHeaders } from '#application/access/request-counts.ts';
 import { hash, randomUUID } from 'node:crypto';
-import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import { type DetailCode, type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import { isKeyText, sha256Of } from '#application/access/key-format.ts';
 import { bearerOf } from '#platform/http/request-headers.ts';
 import {
@@ -260,7 +260,7 @@ const notUtf8 = (path: string): ErrorDetail => ({
   code: 'invalid_utf8',
 });
 
-const unsupportedMediaType = (message: string, code: string): Refusal =>
+const unsupportedMediaType = (message: string, code: DetailCode): Refusal =>
   new Refusal('unsupported_media_type', message, [{ path: '', message, code }]);
 
 const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {

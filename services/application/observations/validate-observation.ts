@@ -1,4 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
+import type { IntakeDetailCode } from '#contracts/intake.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 
@@ -18,7 +19,9 @@ export const inUtc = (timestamp: string, what: string): string => {
         : null;
   if (fault !== null) {
     const message = `\`${what}\` ${timestamp} is ${fault}. Check the collector's clock or the timestamp.`;
-    throw new Refusal('invalid_input', message, [{ path: what, message, code: 'out_of_range' }]);
+    throw new Refusal<IntakeDetailCode>('invalid_input', message, [
+      { path: what, message, code: 'out_of_range' },
+    ]);
   }
   return new Date(time).toISOString();
 };

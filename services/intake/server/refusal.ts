@@ -1,18 +1,18 @@
 import type { FastifyReply } from 'fastify';
 import type { ErrorDetail } from '#contracts/errors.ts';
-import { INTAKE_ERRORS, type IntakeErrorCode } from '#contracts/intake.ts';
+import { INTAKE_ERRORS, type IntakeDetailCode, type IntakeErrorCode } from '#contracts/intake.ts';
 import { type Headers, errorBody, send } from '#platform/http/http-server.ts';
 import type { Log } from '#platform/logger.ts';
 
 type Options = {
-  readonly details?: readonly ErrorDetail[];
+  readonly details?: readonly ErrorDetail<IntakeDetailCode>[];
   readonly retryAfterSeconds?: number;
 };
 
 /** Ends a request with a status of `INTAKE_ERRORS`. `message` says what the collector should do. */
 export class IntakeRefusal extends Error {
   readonly code: IntakeErrorCode;
-  readonly details: readonly ErrorDetail[];
+  readonly details: readonly ErrorDetail<IntakeDetailCode>[];
   readonly retryAfterSeconds: number | null;
 
   constructor(code: IntakeErrorCode, message: string, { details = [], retryAfterSeconds }: Options = {}) {

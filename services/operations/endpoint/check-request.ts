@@ -1,4 +1,4 @@
-import { Refusal, type ErrorDetail } from '#contracts/errors.ts';
+import { type DetailCode, type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Endpoint } from './define-endpoint.ts';
 import { z } from 'zod';
@@ -54,7 +54,7 @@ const toDetails = (error: z.core.$ZodError): readonly ErrorDetail[] =>
     }));
   });
 
-export const bodyFault = (message: string, code: string): ReadBody => ({
+export const bodyFault = (message: string, code: DetailCode): ReadBody => ({
   faults: [{ path: '', message, code }],
 });
 export const BODY_NOT_ALLOWED = bodyFault('This endpoint takes no body.', 'body_not_allowed');

@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
-import type { ErrorDetail } from '#contracts/errors.ts';
+import type { DetailCode, ErrorDetail } from '#contracts/errors.ts';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { acceptedEncoding, COMPRESS, COMPRESSED_MIN_BYTES, type Encoding } from './encoding.ts';
@@ -11,7 +11,7 @@ export const errorBody = (
   status: number,
   message: string,
   requestId: string,
-  details: readonly ErrorDetail[],
+  details: readonly ErrorDetail<string>[],
 ): string =>
   JSON.stringify({
     error: { type, message, status, request_id: requestId, ...(details.length > 0 ? { details } : {}) },
@@ -124,9 +124,14 @@ export type HttpServerOptions = {
   readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
 };
 
-const NOT_HTTP = { status: '400 Bad Request', message: 'Malformed HTTP request.', code: 'not_http' };
+type Unreadable = { readonly status: string; readonly message: string; readonly code: DetailCode };
+const NOT_HTTP: Unreadable = {
+  status: '400 Bad Request',
+  message: 'Malformed HTTP request.',
+  code: 'not_http',
+};
 /** By the code of Node's error. */
-const UNREADABLE: Readonly<Record<string, typeof NOT_HTTP>> = {
+const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     message: `The address and the headers of a request may have ${HEADERS_MAX_BYTES} bytes in all. Send fewer or shorter ones.`,

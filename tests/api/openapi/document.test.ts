@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DETAIL_CODES, Refusal } from '#contracts/errors.ts';
 import { openApiDocument } from '#services/api/openapi/document.ts';
 
 type Node = { readonly [name: string]: unknown };
@@ -57,4 +58,14 @@ test('every property of a schema that can be null says what null means', () => {
   expect(nullable.length).toBeGreaterThan(150);
   const silent = nullable.filter(({ node }) => !/null/i.test(descriptionOf(node) ?? ''));
   expect(silent.map(({ path }) => path.join('/'))).toEqual([]);
+});
+
+test('the codes of faults are a closed list in the document, each with its meaning', () => {
+  const codes = resolved({ $ref: '#/components/schemas/ErrorDetailCode' });
+  expect(codes['enum']).toEqual(Object.keys(DETAIL_CODES));
+  for (const [code, meaning] of Object.entries(DETAIL_CODES)) {
+    expect(codes['description']).toContain(`\`${code}\`: ${meaning}`);
+  }
+  // @ts-expect-error Another code does not compile.
+  expect(new Refusal('invalid_input', '', [{ path: '', message: '', code: 'unlisted' }])).toBeDefined();
 });
