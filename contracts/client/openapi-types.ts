@@ -453,6 +453,14 @@ export interface paths {
      */
     get: operations["listSignals"];
   };
+  "/v1/workspaces/{ws}/tracked-brands/{brandId}/signals": {
+    /**
+     * List the signals of a tracked brand. Signals of one tracked brand as `GET /v1/workspaces/{ws}/radar/signals` shows them, newest first, from its first scan on or within times of observation. 404 when the workspace does not track the brand.
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["listBrandSignals"];
+  };
   "/v1/workspaces/{ws}/alert-deliveries": {
     /**
      * List alert deliveries. Deliveries of all rules, queued ones included, newest first, each with its attempts. Deleting a rule deletes its history.
@@ -2800,6 +2808,53 @@ export interface operations {
         days?: number;
         /** Only these kinds, separated by commas. */
         kinds?: Array<"ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed">;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["Signal"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandSignals: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Only these kinds, separated by commas. */
+        kinds?: Array<"ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed">;
+        /** From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent. Between 2000-01-01 and 2999-12-31. */
+        since?: string;
+        /** Before this time. No limit when absent. Between 2000-01-01 and 2999-12-31. */
+        until?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -6656,6 +6711,7 @@ export type PagedPath =
   | "/v1/workspaces/{ws}/tracked-brands"
   | "/v1/workspaces/{ws}/radar"
   | "/v1/workspaces/{ws}/radar/signals"
+  | "/v1/workspaces/{ws}/tracked-brands/{brandId}/signals"
   | "/v1/workspaces/{ws}/alert-deliveries"
   | "/v1/workspaces/{ws}/alerts"
   | "/v1/workspaces/{ws}/briefs"

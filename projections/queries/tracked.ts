@@ -4,6 +4,7 @@ import type { SignalKind } from '#contracts/values/signals.ts';
 import {
   BEFORE_NEWEST,
   type DatedPage,
+  type NewestFilter,
   SMALLEST_UUID,
   allOfTrackedBrands,
   datedPageOfRows,
@@ -78,6 +79,23 @@ type TrackedRadarRow = { readonly as_of: string | null; readonly few: boolean } 
   | { readonly item: null }
 );
 
+/** The smallest id starts the first page strictly before `until`. */
+const startOf = (window: TrackedWindow, { after }: PageRequest): NewestFilter['after'] =>
+  after ?? ('until' in window && window.until !== undefined ? [window.until, SMALLEST_UUID] : null);
+
+/** Keys of the newest rows of tracked brands, or of one, and the row `few` that they need. */
+const newestTracked = (
+  filter: NewestFilter,
+  workspaceId: string,
+  brandId: string | undefined,
+): { readonly keys: Fragment; readonly few: Fragment } => {
+  if (brandId === undefined)
+    return { keys: newestOfTrackedBrands(filter, workspaceId), few: tracksFewBrands(workspaceId) };
+  const brand = sql.fragment`(select brand_id from tracking.tracked_brand
+    where workspace_id = ${workspaceId} and brand_id = ${brandId}) b`;
+  return { keys: newestPerBrand(filter, brand), few: sql.fragment`select true as so` };
+};
+
 /**
  * Items as of the last scan that the radar has applied, in one statement: two in sequence take 1.5 times as long. A
  * second follows only if many brands are tracked and few of the newest items are theirs.
@@ -87,24 +105,14 @@ export const listTrackedRadar = async (
   { workspaceId, window, types, brandId }: TrackedRadarFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
-  // The smallest id starts the page strictly before `until`.
-  const until = 'days' in window ? undefined : window.until;
   const newestFilter = {
     ...RADAR_TABLE,
     window,
     limit: page.limit + 1,
     kinds: types,
-    after: page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]),
+    after: startOf(window, page),
   };
-  const keys =
-    brandId === undefined
-      ? newestOfTrackedBrands(newestFilter, workspaceId)
-      : newestPerBrand(
-          newestFilter,
-          sql.fragment`(select brand_id from tracking.tracked_brand
-            where workspace_id = ${workspaceId} and brand_id = ${brandId}) b`,
-        );
-  const few = brandId === undefined ? tracksFewBrands(workspaceId) : sql.fragment`select true as so`;
+  const { keys, few } = newestTracked(newestFilter, workspaceId, brandId);
   const rows = await db.query<TrackedRadarRow>(sql.unsafe`
     with few as materialized (${few})
     select a.as_of, few.so as few, i.item, i.observed_at, i.id
@@ -131,6 +139,7 @@ export type TrackedSignalsFilter = {
   readonly workspaceId: string;
   readonly window: TrackedWindow;
   readonly kinds?: readonly SignalKind[];
+  readonly brandId?: string;
 };
 
 type Shown = SignalRow & { readonly brand: string; readonly sorted_by: string };
@@ -155,15 +164,22 @@ const shownSignals = (keys: Fragment) => sql.fragment`
 /** Newest first, as of the last scan or a later signal. Reads in the same way as `listTrackedRadar`. */
 export const listTrackedSignals = async (
   db: ReadDatabase,
-  { workspaceId, window, kinds }: TrackedSignalsFilter,
+  { workspaceId, window, kinds, brandId }: TrackedSignalsFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
-  const newestFilter = { ...SIGNAL_TABLE, window, kinds, limit: page.limit + 1, after: page.after };
+  const newestFilter = {
+    ...SIGNAL_TABLE,
+    window,
+    kinds,
+    limit: page.limit + 1,
+    after: startOf(window, page),
+  };
+  const { keys, few } = newestTracked(newestFilter, workspaceId, brandId);
   const rows = await db.query<TrackedSignalRow>(sql.unsafe`
-    with few as materialized (${tracksFewBrands(workspaceId)})
+    with few as materialized (${few})
     select a.as_of, few.so as few, s.*
-    from (${scannedAtOfTracked(SIGNAL_TABLE.scans, workspaceId)}) a cross join few
-    left join (${shownSignals(newestOfTrackedBrands(newestFilter, workspaceId))}) s on true
+    from (${scannedAtOfTracked(SIGNAL_TABLE.scans, workspaceId, brandId)}) a cross join few
+    left join (${shownSignals(keys)}) s on true
     order by s.sorted_by desc, s.id desc`);
   const met = rows.filter((row): row is TrackedSignalRow & Shown => row.id !== null);
   const found =

@@ -48,7 +48,7 @@ export { listRadar } from './radar.ts';
 export { listNewAdvertisers, listRanking, listRisers } from './rankings.ts';
 export { getReport, listReports, requestReport } from './reports.ts';
 export { listSavedItems, saveItem, unsaveItem } from './saved.ts';
-export { listSignals } from './signals.ts';
+export { listBrandSignals, listSignals } from './signals.ts';
 export { getSplitTestCensus } from './split-test-census.ts';
 export { getSystemFreshness } from './system.ts';
 export { getTool, listToolBrands, listTools } from './tools.ts';

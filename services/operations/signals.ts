@@ -2,12 +2,24 @@ import { z } from 'zod';
 import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
+import { Refusal } from '#contracts/errors.ts';
 import { listTrackedSignals } from '#projections/queries/tracked.ts';
+import { isTrackedBrand } from '#projections/tracking/read.ts';
+import { withBrand } from './brands/find-brand.ts';
 import { pageReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, brandReference } from './endpoint/examples.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from './endpoint/parameters.ts';
+import {
+  TIME_WINDOW_FAULT,
+  brandParams,
+  commaSeparated,
+  isTimeWindow,
+  pageQuery,
+  timeWindow,
+  wholeNumber,
+  workspaceParams,
+} from './endpoint/parameters.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;
@@ -86,6 +98,13 @@ const refreshedSignal = {
   brand: brandReference,
 };
 
+const NOT_TRACKED = new Refusal('not_found', 'The workspace does not track this brand. Track it first.');
+const EARLIEST_TIME = '-infinity';
+
+const kindsParameter = commaSeparated(
+  z.array(SignalKind).min(1).optional().meta({ description: 'Only these kinds, separated by commas.' }),
+);
+
 export const listSignals = endpoint({
   method: 'GET',
   path: '/v1/workspaces/{ws}/radar/signals',
@@ -100,9 +119,7 @@ export const listSignals = endpoint({
     days: wholeNumber(
       z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
     ),
-    kinds: commaSeparated(
-      z.array(SignalKind).min(1).optional().meta({ description: 'Only these kinds, separated by commas.' }),
-    ),
+    kinds: kindsParameter,
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },
@@ -119,6 +136,41 @@ export const listSignals = endpoint({
     const { days, kinds } = query;
     const filter = { workspaceId: params.ws, window: { days }, ...omitUndefined({ kinds }) };
     const found = await listTrackedSignals(db, filter, page);
+    return pageReply(found.page, found.asOf);
+  },
+});
+
+export const listBrandSignals = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/tracked-brands/{brandId}/signals',
+  operationId: 'listBrandSignals',
+  tag: 'Radar',
+  scope: 'tracking:read',
+  summary: 'List the signals of a tracked brand',
+  description:
+    'Signals of one tracked brand as `GET /v1/workspaces/{ws}/radar/signals` shows them, newest first, from its first scan on or within times of observation. 404 when the workspace does not track the brand.',
+  params: z.strictObject({ ...workspaceParams.shape, ...brandParams.shape }),
+  query: z
+    .strictObject({ ...pageQuery, kinds: kindsParameter, ...timeWindow })
+    .refine(isTimeWindow, TIME_WINDOW_FAULT),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID, brandId: BRAND_ID },
+  reply: { status: 200, shape: 'paged', data: Signal, example: [rampSignal] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['tracking', 'signals', 'brands'],
+  beyondContract: true,
+  handler: async ({ params, query, page }, { db }) => {
+    const { since = EARLIEST_TIME, until, kinds } = query;
+    const filter = { workspaceId: params.ws, window: { since, until }, ...omitUndefined({ kinds }) };
+    const { found } = await withBrand(db, params.brandId, async (brandId) => {
+      const [isTracked, signals] = await Promise.all([
+        isTrackedBrand(db, params.ws, brandId),
+        listTrackedSignals(db, { ...filter, brandId }, page),
+      ]);
+      if (!isTracked) throw NOT_TRACKED;
+      return signals;
+    });
     return pageReply(found.page, found.asOf);
   },
 });

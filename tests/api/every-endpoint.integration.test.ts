@@ -123,7 +123,10 @@ const trackAlpha = async (): Promise<void> => {
   await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
 };
 
-const PREPARE_BY_OPERATION: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
+const PREPARE_BY_OPERATION: Readonly<Record<string, () => Promise<void>>> = {
+  createAlert: trackAlpha,
+  listBrandSignals: trackAlpha,
+};
 
 const createObjects = async (endpoint: Endpoint): Promise<PathIds> => {
   await PREPARE_BY_OPERATION[endpoint.operationId]?.();

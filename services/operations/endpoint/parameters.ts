@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/values/primitives.ts';
+import { CalendarDate, LibraryId, Slug, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { ApiKeyId } from '#contracts/resources/workspace/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
@@ -47,6 +48,25 @@ export const dateParameter = (description: string) =>
   )
     .optional()
     .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
+
+const timeParameter = (description: string) =>
+  Timestamp.refine(
+    (time) => time >= DATE_EARLIEST && utcDate(time) <= DATE_LATEST,
+    `must be a time from ${DATE_EARLIEST} to ${DATE_LATEST}`,
+  )
+    .optional()
+    .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
+
+/** Half open. `isTimeWindow` is the rule over both. */
+export const timeWindow = {
+  since: timeParameter('From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent.'),
+  until: timeParameter('Before this time. No limit when absent.'),
+} as const;
+
+/** Compares times with different numbers of fractional digits. */
+export const isTimeWindow = ({ since, until }: { since?: string | undefined; until?: string | undefined }) =>
+  since === undefined || until === undefined || Date.parse(since) < Date.parse(until);
+export const TIME_WINDOW_FAULT = { path: ['since'], message: '`since` must be before `until`' };
 
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;

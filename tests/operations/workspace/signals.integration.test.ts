@@ -186,3 +186,70 @@ describe('listSignals 400', () => {
     expect((await on(app).get(`${path}?days=29&limit=5&cursor=${cursor}`, { key })).status).toBe(400);
   });
 });
+
+const ofBrand = (brand: string, by = key): string =>
+  `/v1/workspaces/${by.workspaceId}/tracked-brands/${brand}/signals`;
+const listOf = async (brand: string, query = ''): Promise<{ data: Signal[]; cursor: string | undefined }> => {
+  const reply = await on(app).get(`${ofBrand(brand)}?${query}`, { key });
+  expect(reply.status, reply.body).toBe(200);
+  return { data: reply.data as Signal[], cursor: reply.meta.cursor };
+};
+
+describe('listBrandSignals 200', () => {
+  test('lists all signals of the brand alone, by slug and by uuid, over pages of any size', async () => {
+    const all = (await list('days=365&limit=100')).data.filter(({ brand }) => brand.slug === 'moves-example');
+    expect(all.length).toBeGreaterThan(5);
+    expect((await listOf('moves-example', 'limit=100')).data).toEqual(all);
+    const paged: Signal[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listOf(all[0]?.brand.id ?? '', `limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+      paged.push(...page.data);
+      cursor = page.cursor;
+    } while (cursor);
+    expect(paged).toEqual(all);
+    expect((await listOf('moves-example', `limit=${all.length}`)).cursor).toBeUndefined();
+  });
+
+  test('filters by kinds', async () => {
+    const { data } = await listOf('falls-example', 'kinds=drop,ramp');
+    expect(data.map(({ kind }) => kind)).toEqual(['drop']);
+  });
+
+  test('includes the time since, and excludes the time until, over several pages', async () => {
+    const all = (await listOf('moves-example', 'limit=100')).data;
+    const times = [...new Set(all.map(({ observed_at }) => observed_at))];
+    const [until = '', since = ''] = times;
+    expect(times.length).toBeGreaterThan(1);
+    const expected = all.filter(({ observed_at }) => observed_at === since);
+    const first = await listOf('moves-example', `since=${since}&until=${until}&limit=1`);
+    const rest = first.cursor
+      ? await listOf('moves-example', `since=${since}&until=${until}&limit=1&cursor=${first.cursor}`)
+      : { data: [] };
+    expect([...first.data, ...rest.data]).toEqual(expected.slice(0, 2));
+    expect((await listOf('moves-example', `until=${times.at(-1)}`)).data).toEqual([]);
+  });
+});
+
+describe('listBrandSignals 400', () => {
+  test.each([
+    ['kinds=ad_started', 'kinds.0'],
+    ['since=2026-01-01', 'since'],
+    ['since=0000-01-01T00:00:00Z', 'since'],
+    ['until=9999-01-01T00:00:00Z', 'until'],
+    ['since=2026-01-01T00:00:00.5Z&until=2026-01-01T00:00:00.50Z', 'since'],
+    ['days=7', 'days'],
+    ['cursor=x', 'cursor'],
+  ])('rejects %s', async (query, named) => {
+    const reply = await on(app).get(`${ofBrand('moves-example')}?${query}`, { key });
+    expect(reply).toMatchObject({ status: 400, error: { details: [{ path: named }] } });
+  });
+});
+
+describe('listBrandSignals 404', () => {
+  test('hides a brand that only another workspace tracks', async () => {
+    const other = await stack.key();
+    const reply = await on(app).get(ofBrand('moves-example', other), { key: other });
+    expect([reply.status, reply.error.message]).toEqual([404, expect.stringContaining('does not track')]);
+  });
+});
