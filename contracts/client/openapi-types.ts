@@ -469,6 +469,14 @@ export interface paths {
      */
     get: operations["listAlertDeliveries"];
   };
+  "/v1/workspaces/{ws}/alert-deliveries/search": {
+    /**
+     * Search alert deliveries. Deliveries by status, channel, rule and the time at which they were queued, newest first. A delivery that is sent again keeps that time, and is `queued` until its next attempt.
+     *
+     * Scope: `alerts:read`.
+     */
+    get: operations["searchAlertDeliveries"];
+  };
   "/v1/workspaces/{ws}/alerts": {
     /**
      * List alert rules. The rules of the workspace, newest first. Signing secrets and addresses of chat tools are left out.
@@ -2896,6 +2904,55 @@ export interface operations {
         cursor?: string;
         /** Deliveries of this rule only. */
         alert_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["AlertDelivery"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  searchAlertDeliveries: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Only these statuses, separated by commas. */
+        statuses?: Array<"queued" | "retrying" | "delivered" | "failed" | "cancelled">;
+        /** Only these channels, separated by commas. */
+        channels?: Array<"email" | "webhook" | "chat">;
+        /** Deliveries of this rule only. */
+        alert_id?: string;
+        /** From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent. Between 2000-01-01 and 2999-12-31. */
+        since?: string;
+        /** Before this time. No limit when absent. Between 2000-01-01 and 2999-12-31. */
+        until?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -6713,6 +6770,7 @@ export type PagedPath =
   | "/v1/workspaces/{ws}/radar/signals"
   | "/v1/workspaces/{ws}/tracked-brands/{brandId}/signals"
   | "/v1/workspaces/{ws}/alert-deliveries"
+  | "/v1/workspaces/{ws}/alert-deliveries/search"
   | "/v1/workspaces/{ws}/alerts"
   | "/v1/workspaces/{ws}/briefs"
   | "/v1/workspaces/{ws}/reports"

@@ -24,6 +24,18 @@ const drop = ({ workspace_id, alert_id }: Named): Change => ({
   row: { workspace_id, alert_id },
 });
 
+/** Runs at the end of each batch, because both tables are written set-wise. */
+const SETTLE = `
+  update delivery d set status = o.status
+  from :input i join outcome o using (workspace_id, delivery_id)
+  where d.workspace_id = i.workspace_id and d.delivery_id = i.delivery_id and d.status <> o.status`;
+
+const settle = (workspace_id: string, delivery_id: string): Change => ({
+  kind: 'refresh',
+  statement: 'settle',
+  row: { workspace_id, delivery_id },
+});
+
 const changesOf = (event: RecordedEvent<AlertDeliveryEvent>): readonly Change[] => {
   const { workspace_id, alert_id, delivery_id } = event.data;
   const key = { workspace_id, delivery_id };
@@ -70,7 +82,7 @@ const changesOf = (event: RecordedEvent<AlertDeliveryEvent>): readonly Change[] 
 
 export const alertDeliveries = projection<AlertDeliveryEvent | AlertRuleEvent>({
   name: 'alert-deliveries',
-  version: 1,
+  version: 2,
   prefixes: [`${ALERT_DELIVERY}-`, `${ALERT_RULE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -79,14 +91,21 @@ export const alertDeliveries = projection<AlertDeliveryEvent | AlertRuleEvent>({
       columns: { workspace_id: 'text', alert_id: 'uuid' },
       touches: ['delivery', 'outcome', 'attempt', 'deleted_alert'],
     },
+    settle: {
+      sql: SETTLE,
+      columns: { workspace_id: 'text', delivery_id: 'uuid' },
+      touches: ['delivery', 'outcome'],
+    },
   },
   project: (event) => {
     switch (event.type) {
       case 'DeliveryQueued':
       case 'DeliveryAttempted':
       case 'DeliveryCancelled':
-      case 'DeliveryReplayed':
-        return [...changesOf(event), drop(event.data)];
+      case 'DeliveryReplayed': {
+        const { workspace_id, delivery_id } = event.data;
+        return [...changesOf(event), settle(workspace_id, delivery_id), drop(event.data)];
+      }
       case 'AlertRuleDeleted': {
         const { workspace_id, alert_id } = event.data;
         const row = { workspace_id, alert_id };

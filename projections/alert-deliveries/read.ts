@@ -1,7 +1,8 @@
-import { BEFORE_NEWEST, pageOfRows } from '../sql/pages.ts';
+import { BEFORE_NEWEST, SMALLEST_UUID, pageOfRows } from '../sql/pages.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { raw, sql } from '../sql/sql-tag.ts';
+import type { AlertChannel, DeliveryStatus } from '#contracts/values/alerts.ts';
+import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
 
 type Row = {
@@ -31,7 +32,19 @@ const ATTEMPTS = raw(`
 const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
 /** The index finds the page, so attempts are read for it only. Counts are doubles: drivers return bigint as text. */
-export const listAlertDeliveries = async (
+const readPage = async (db: ReadDatabase, found: Fragment, { limit }: PageRequest): Promise<Page> => {
+  const rows = await db.query<Row>(sql.unsafe`
+    select d.delivery_id as id, d.alert_id, d.channel, d.kind, d.status,
+      d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
+      a.attempts_total, a.attempts
+    from (${found} order by created_at desc, delivery_id desc limit ${limit + 1}) d
+    left join alert_deliveries.outcome o using (workspace_id, delivery_id)
+    cross join lateral (${ATTEMPTS}) a
+    order by d.created_at desc, d.delivery_id desc`);
+  return pageOfRows(rows, limit, { toItem: itemOf, cursorOf: (last) => [last.created_at, last.id] });
+};
+
+export const listAlertDeliveries = (
   db: ReadDatabase,
   workspaceId: string,
   alertId: string | undefined,
@@ -42,16 +55,39 @@ export const listAlertDeliveries = async (
     sql.fragment`(created_at, delivery_id) < (${sql.list(page.after ?? BEFORE_NEWEST)})`,
     alertId !== undefined && sql.fragment`alert_id = ${alertId}`,
   ]);
-  const rows = await db.query<Row>(sql.unsafe`
-    select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
-      d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
-      a.attempts_total, a.attempts
-    from (
+  return readPage(db, sql.fragment`select * from alert_deliveries.delivery where ${where}`, page);
+};
+
+/** Times are ISO text with milliseconds. `since` is included, `until` is not. */
+export type DeliveryFilter = {
+  readonly workspaceId: string;
+  readonly statuses: readonly DeliveryStatus[];
+  readonly channels: readonly AlertChannel[];
+  readonly alertId?: string;
+  readonly since?: string;
+  readonly until?: string;
+};
+
+/** Reads the newest of each status and channel from the index, so that rare ones cost as much as frequent ones. */
+export const searchAlertDeliveries = (
+  db: ReadDatabase,
+  { workspaceId, statuses, channels, alertId, since, until }: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  // One upper limit: with two, the scan of the index may start at the other.
+  const before = page.after ?? (until === undefined ? BEFORE_NEWEST : [until, SMALLEST_UUID]);
+  const where = sql.and([
+    sql.fragment`workspace_id = ${workspaceId} and status = s.status and channel = c.channel`,
+    sql.fragment`(created_at, delivery_id) < (${sql.list(before)})`,
+    alertId !== undefined && sql.fragment`alert_id = ${alertId}`,
+    since !== undefined && sql.fragment`created_at >= ${since}`,
+  ]);
+  const found = sql.fragment`
+    select f.* from unnest(${sql.array(statuses, 'text')}) s (status)
+    cross join unnest(${sql.array(channels, 'text')}) c (channel)
+    cross join lateral (
       select * from alert_deliveries.delivery where ${where}
       order by created_at desc, delivery_id desc limit ${page.limit + 1}
-    ) d
-    left join alert_deliveries.outcome o using (workspace_id, delivery_id)
-    cross join lateral (${ATTEMPTS}) a
-    order by d.created_at desc, d.delivery_id desc`);
-  return pageOfRows(rows, page.limit, { toItem: itemOf, cursorOf: (last) => [last.created_at, last.id] });
+    ) f`;
+  return readPage(db, found, page);
 };

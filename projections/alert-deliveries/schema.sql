@@ -7,6 +7,8 @@ create table delivery (
   kind text not null,
   items_total bigint not null,
   created_at text collate "C" not null,
+  -- That of the outcome, so that indexes serve lists by status.
+  status text not null default 'queued',
   primary key (workspace_id, delivery_id)
 );
 -- The current outcome; no row before the first attempt. A separate table, so that alternating queued and
@@ -40,5 +42,8 @@ create table deleted_alert (
 -- indexes
 create index delivery_newest on delivery (workspace_id, created_at desc, delivery_id desc);
 create index delivery_newest_of_alert on delivery (workspace_id, alert_id, created_at desc, delivery_id desc);
+create index delivery_newest_of_status on delivery (workspace_id, status, channel, created_at desc, delivery_id desc);
+create index delivery_newest_of_alert_status
+  on delivery (workspace_id, alert_id, status, channel, created_at desc, delivery_id desc);
 create index outcome_of_alert on outcome (workspace_id, alert_id);
 create index attempt_of_alert on attempt (workspace_id, alert_id);

@@ -2,7 +2,7 @@
 
 export { getMe } from './account.ts';
 export { getAd, listBrandAds, searchAds } from './ads.ts';
-export { listAlertDeliveries } from './alerts/deliveries.ts';
+export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';
 export { testAlert } from './alerts/test-alert.ts';
 export { issueWebhookSecret } from './alerts/webhook-secrets.ts';

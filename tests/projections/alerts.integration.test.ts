@@ -1,5 +1,10 @@
 import { describe, test } from 'vitest';
-import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
+import {
+  AlertChannel,
+  type DeliveryKind,
+  DeliveryStatus,
+  type EndpointChannel,
+} from '#contracts/values/alerts.ts';
 import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import {
   type AlertRuleEvent,
@@ -8,7 +13,11 @@ import {
 } from '#contracts/events/workspace/alert-rule.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { alertDeliveries } from '#projections/alert-deliveries/project.ts';
-import { listAlertDeliveries } from '#projections/alert-deliveries/read.ts';
+import {
+  type DeliveryFilter,
+  listAlertDeliveries,
+  searchAlertDeliveries,
+} from '#projections/alert-deliveries/read.ts';
 import { alerts } from '#projections/alerts/project.ts';
 import { countAlerts, listAlerts } from '#projections/alerts/read.ts';
 import { given, type GivenEvent } from '../dsl/projections.ts';
@@ -255,6 +264,46 @@ describe('alert-deliveries', () => {
     given(events)
       .into(alertDeliveries)
       .shows(sent(id(1)), [delivered, retrying]));
+
+  const idsOf =
+    (filter: Partial<DeliveryFilter>) =>
+    async (db: ReadDatabase): Promise<readonly string[]> => {
+      const any = {
+        workspaceId: workspace_id,
+        statuses: DeliveryStatus.options,
+        channels: AlertChannel.options,
+      };
+      const { items } = await searchAlertDeliveries(db, { ...any, ...filter }, page);
+      return items.map((text) => (JSON.parse(text) as { id: string }).id);
+    };
+  test.each<[string, Partial<DeliveryFilter>, readonly number[]]>([
+    ['nothing', {}, [4, 5, 6]],
+    ['a status that only their first event gave them', { statuses: ['queued'] }, [4]],
+    ['several statuses', { statuses: ['delivered', 'retrying'] }, [5, 6]],
+    ['a status that none has', { statuses: ['cancelled'] }, []],
+    ['their channel', { channels: ['webhook'] }, [4, 5, 6]],
+    ['another channel', { channels: ['chat', 'email'] }, []],
+    ['rule and status', { alertId: id(1), statuses: ['queued', 'retrying'] }, [6]],
+    ['times, of which the first is included', { since: at(2), until: at(3) }, [5]],
+    ['another workspace', { workspaceId: 'ws_2' }, []],
+  ])('searches deliveries by %s', (_name, filter, ids) =>
+    given(events).into(alertDeliveries).shows(idsOf(filter), ids.map(id)),
+  );
+  test('searches deliveries by the status after a replay and a cancellation', () =>
+    given([...events, replayed(1, 5, 7), cancelled(2, 4, 8)])
+      .into(alertDeliveries)
+      .shows(
+        async (db) => [
+          await idsOf({ statuses: ['queued'] })(db),
+          await idsOf({ statuses: ['cancelled'] })(db),
+          await idsOf({ statuses: ['delivered'] })(db),
+        ],
+        [[id(5)], [id(4)], []],
+      ));
+  test('searches a delivery whose first event was recorded after its outcome', () =>
+    given([attempted(1, 5, 1, 3, 'failed'), queued(1, 5, 2)])
+      .into(alertDeliveries)
+      .shows(idsOf({ statuses: ['failed'] }), [id(5)]));
 
   test('shows failed, cancelled and replayed deliveries', () => {
     const failed = { finished_at: at(2), attempts_total: 1, attempts: [answer(1, 2, 'failed')] };
