@@ -101,8 +101,8 @@ export const runProcess = async <S extends Schema>(
   try {
     log.info({ settings: showSettings(schema, settings), node: process.version }, 'starting');
     if (own.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
-      const { startTracing } = await import('../telemetry/tracing-sdk.ts');
-      resources.use(startTracing(name, own, log));
+      const { startTelemetry } = await import('../telemetry/telemetry-sdk.ts');
+      resources.use(startTelemetry(name, own, log));
     }
     await start({ settings, resources, signal, log });
   } catch (error) {

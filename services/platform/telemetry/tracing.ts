@@ -9,7 +9,9 @@ export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('OTLP/HTTP endpoint for spans, without `/v1/traces`; no tracing when not set.'),
+    .describe(
+      'OTLP/HTTP endpoint for spans and metrics, without `/v1/traces`; neither is sent when not set.',
+    ),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)

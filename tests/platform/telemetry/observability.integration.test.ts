@@ -47,8 +47,37 @@ type Span = {
   readonly service: string;
 };
 
-const openSpanReceiver = async () => {
+type Attribute = { readonly key: string; readonly value: { readonly stringValue?: string } };
+type Resource = { readonly attributes: readonly Attribute[] };
+type Metric = {
+  readonly name: string;
+  readonly histogram?: {
+    readonly dataPoints: readonly {
+      readonly attributes: readonly Attribute[];
+      readonly count: string | number;
+      readonly bucketCounts: readonly (string | number)[];
+      readonly explicitBounds: readonly number[];
+    }[];
+  };
+};
+type Received = {
+  readonly resourceSpans?: readonly {
+    readonly resource: Resource;
+    readonly scopeSpans: readonly { readonly spans: readonly Omit<Span, 'service'>[] }[];
+  }[];
+  readonly resourceMetrics?: readonly {
+    readonly resource: Resource;
+    readonly scopeMetrics: readonly { readonly metrics: readonly Metric[] }[];
+  }[];
+};
+
+const processOf = ({ attributes }: Resource): string =>
+  attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+
+const openReceiver = async () => {
   const spans: Span[] = [];
+  /** The last metrics of each process. */
+  const metrics = new Map<string, readonly Metric[]>();
   let received = '';
   const server = createServer((request, response) => {
     let text = '';
@@ -58,17 +87,16 @@ const openSpanReceiver = async () => {
     });
     request.on('end', () => {
       received += text;
-      type Attribute = { readonly key: string; readonly value: { readonly stringValue?: string } };
-      const { resourceSpans } = JSON.parse(text) as {
-        resourceSpans: {
-          resource: { attributes: Attribute[] };
-          scopeSpans: { spans: Omit<Span, 'service'>[] }[];
-        }[];
-      };
+      const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(text) as Received;
       for (const { resource, scopeSpans } of resourceSpans) {
-        const service =
-          resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+        const service = processOf(resource);
         for (const scope of scopeSpans) for (const span of scope.spans) spans.push({ ...span, service });
+      }
+      for (const { resource, scopeMetrics } of resourceMetrics) {
+        metrics.set(
+          processOf(resource),
+          scopeMetrics.flatMap((scope) => scope.metrics),
+        );
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
@@ -78,6 +106,7 @@ const openSpanReceiver = async () => {
   const { port } = server.address() as AddressInfo;
   return {
     spans,
+    metrics,
     received: () => received,
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
@@ -88,7 +117,7 @@ const openSpanReceiver = async () => {
 };
 
 const resources = new AsyncDisposableStack();
-let otlp: Awaited<ReturnType<typeof openSpanReceiver>>;
+let otlp: Awaited<ReturnType<typeof openReceiver>>;
 let service: RunningService;
 let receivers: Receivers;
 let servers: { DATABASE_URL: string; EVENT_STORE_URL: string; NATS_URL: string };
@@ -106,7 +135,7 @@ beforeAll(async () => {
   mailFolder = join(dataFolder, 'mail');
   resources.defer(() => rm(dataFolder, { recursive: true, force: true }));
   servers = { DATABASE_URL: database.url, EVENT_STORE_URL: store.url, NATS_URL: nats.url };
-  otlp = resources.use(await openSpanReceiver());
+  otlp = resources.use(await openReceiver());
   receivers = resources.use(await openReceivers());
   service = resources.use(
     await startService(servers, {
@@ -292,6 +321,21 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
   const ids = new Set([...own.map(({ spanId }) => spanId), 'b7ad6b7169203331']);
   for (const { parentSpanId, name } of own) expect(ids.has(parentSpanId ?? ''), name).toBe(true);
 
+  for (const name of service.processes.keys()) {
+    const sent = otlp.metrics.get(`ad-intelligence-${name}`)?.map((metric) => metric.name);
+    expect(sent, name).toContain('process_cpu_seconds_total');
+  }
+  const durations = otlp.metrics
+    .get('ad-intelligence-api')
+    ?.find(({ name }) => name === 'adintel_api_request_duration_seconds')?.histogram?.dataPoints;
+  expect(durations?.length).toBeGreaterThan(3);
+  for (const { count, bucketCounts, explicitBounds } of durations ?? []) {
+    expect(bucketCounts).toHaveLength(explicitBounds.length + 1);
+    expect(bucketCounts.reduce<number>((sum, one) => sum + Number(one), 0)).toBe(Number(count));
+  }
+  const operations = durations?.flatMap(({ attributes }) => attributes.map(({ value }) => value.stringValue));
+  expect(operations).toContain('trackBrand');
+
   const secrets = {
     'the API key': customer.api_key,
     'what is secret of it': customer.api_key.slice(9, -6),
@@ -312,7 +356,7 @@ test('connects all processes in one trace, and leaks no secret to logs, spans or
     expect(secret.length, what).toBeGreaterThan(5);
     const lines = logs.split('\n').filter((line) => line.includes(secret));
     expect(lines, `${what} in a log`).toEqual([]);
-    expect(otlp.received().includes(secret), `${what} in a span`).toBe(false);
+    expect(otlp.received().includes(secret), `${what} in a span or metric`).toBe(false);
     expect(answers.includes(secret), `${what} in a refusal`).toBe(false);
   }
 });

@@ -17,9 +17,10 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Log } from '../logger.ts';
+import { startMetricsExport } from './metrics-export.ts';
 import { type RunningSpan, type SpanKind, type TracingSettings, useTracer } from './tracing.ts';
 
-// Only `run-process.ts` loads this adapter, when tracing is on.
+// Only `run-process.ts` loads this adapter, when an endpoint is set.
 
 const SERVICE_PREFIX = 'ad-intelligence-';
 const EXPORT_EVERY_MS = 2_000;
@@ -68,20 +69,23 @@ const runningSpanOf = (span: Span): RunningSpan => ({
   },
 });
 
-export const startTracing = (name: string, settings: TracingSettings, log: Log): AsyncDisposable => {
-  const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? '';
+/** Spans and metrics of one process; both are exported a last time at shutdown. */
+export const startTelemetry = (name: string, settings: TracingSettings, log: Log): AsyncDisposable => {
+  const endpoint = (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? '').replace(/\/+$/, '');
+  const resource = defaultResource().merge(
+    resourceFromAttributes({
+      'service.name': `${SERVICE_PREFIX}${name}`,
+      'service.namespace': 'ad-intelligence',
+    }),
+  );
+  const metrics = startMetricsExport(endpoint, resource, log);
   // The packages themselves read headers, resource attributes and other options from the standard OTEL_* variables.
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${endpoint}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const provider = new TracerProvider({
-    resource: defaultResource().merge(
-      resourceFromAttributes({
-        'service.name': `${SERVICE_PREFIX}${name}`,
-        'service.namespace': 'ad-intelligence',
-      }),
-    ),
+    resource,
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG) }),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -102,7 +106,10 @@ export const startTracing = (name: string, settings: TracingSettings, log: Log):
       useTracer(null);
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref());
       await Promise.race([
-        provider.shutdown().catch((error: unknown) => log.warn({ err: error }, 'final span export failed')),
+        Promise.all([
+          provider.shutdown().catch((error: unknown) => log.warn({ err: error }, 'final span export failed')),
+          metrics[Symbol.asyncDispose](),
+        ]),
         deadline,
       ]);
     },
