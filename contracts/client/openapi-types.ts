@@ -1677,9 +1677,9 @@ export interface operations {
         /** Words of the copy; all of them must occur. */
         q?: string;
         /** Creative format. */
-        format?: "video" | "image" | "carousel" | "dco" | "other";
+        format?: components["schemas"]["AdFormat"];
         /** `missing`: not seen by the last scan, but not confirmed inactive. */
-        status?: "active" | "missing" | "inactive";
+        status?: components["schemas"]["AdStatus"];
         /** A country whose scans showed the ad. */
         country?: string;
         /** Ads attributed to this brand, whenever started. */
@@ -1872,23 +1872,23 @@ export interface operations {
         /** Files that the brand's attributed ads carry. */
         brand_id?: string;
         /** Exact analysis depth. */
-        depth?: "measured" | "transcribed" | "described";
+        depth?: components["schemas"]["AnalysisDepth"];
         /** Image or video. */
-        media_kind?: "image" | "video";
+        media_kind?: components["schemas"]["MediaKind"];
         /** How the creative begins. */
-        hook?: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none";
+        hook?: components["schemas"]["CreativeHook"];
         /** How it is made. */
-        style?: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only";
+        style?: components["schemas"]["CreativeStyle"];
         /** Who speaks or is shown. */
-        presenter?: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none";
+        presenter?: components["schemas"]["CreativePresenter"];
         /** Where it plays. */
-        setting?: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none";
-        /** Its tone. */
-        tone?: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral";
+        setting?: components["schemas"]["CreativeSetting"];
+        /** The mood that it speaks in. */
+        tone?: components["schemas"]["CreativeTone"];
         /** What kind of offer it makes. */
-        offer?: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none";
-        /** What is to be heard. */
-        audio?: "speech" | "music" | "speech_and_music" | "effects" | "silent";
+        offer?: components["schemas"]["CreativeOffer"];
+        /** What is heard. */
+        audio?: components["schemas"]["CreativeAudio"];
         /** Spoken words; all of them must occur. */
         said?: string;
         /** Words shown on screen; all of them must occur. */
@@ -2099,7 +2099,7 @@ export interface operations {
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
         /** What the page was classified as. */
-        page_type?: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
+        page_type?: components["schemas"]["PageType"];
         /** Pages of this brand, and pages its ads lead to. */
         brand_id?: string;
         /** A category of any level. */
@@ -2768,7 +2768,7 @@ export interface operations {
         /** Number of days, counted back from the last scan. */
         days?: number;
         /** Only these types, separated by commas. */
-        types?: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+        types?: Array<components["schemas"]["RadarItemType"]>;
         /** Only this tracked brand. */
         brand_id?: string;
         /** Only what was observed on this day, in UTC, whatever `days` is. Between 2000-01-01 and 2999-12-31. */
@@ -2815,7 +2815,7 @@ export interface operations {
         /** How many days back. */
         days?: number;
         /** Only these kinds, separated by commas. */
-        kinds?: Array<"ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed">;
+        kinds?: Array<components["schemas"]["SignalKind"]>;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -2858,7 +2858,7 @@ export interface operations {
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
         /** Only these kinds, separated by commas. */
-        kinds?: Array<"ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed">;
+        kinds?: Array<components["schemas"]["SignalKind"]>;
         /** From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent. Between 2000-01-01 and 2999-12-31. */
         since?: string;
         /** Before this time. No limit when absent. Between 2000-01-01 and 2999-12-31. */
@@ -2946,7 +2946,7 @@ export interface operations {
         /** Only these statuses, separated by commas. */
         statuses?: Array<"queued" | "retrying" | "delivered" | "failed" | "cancelled">;
         /** Only these channels, separated by commas. */
-        channels?: Array<"email" | "webhook" | "chat">;
+        channels?: Array<components["schemas"]["AlertChannel"]>;
         /** Deliveries of this rule only. */
         alert_id?: string;
         /** From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent. Between 2000-01-01 and 2999-12-31. */
@@ -3680,7 +3680,7 @@ export interface operations {
         /** Id of a collection. */
         collectionId: string;
         /** Type of the item. */
-        itemType: "ad" | "brand" | "creative" | "creative_record" | "page";
+        itemType: components["schemas"]["ItemType"];
         /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
@@ -3726,7 +3726,7 @@ export interface operations {
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
         /** Of this type only. */
-        item_type?: "ad" | "brand" | "creative" | "creative_record" | "page";
+        item_type?: components["schemas"]["ItemType"];
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -3800,7 +3800,7 @@ export interface operations {
         /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
         ws: string;
         /** Type of the item. */
-        itemType: "ad" | "brand" | "creative" | "creative_record" | "page";
+        itemType: components["schemas"]["ItemType"];
         /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
@@ -3846,7 +3846,7 @@ export interface operations {
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
         /** On subjects of this type only. */
-        subject_type?: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
+        subject_type?: components["schemas"]["SubjectType"];
         /** Notes on this subject only. Requires `subject_type`, which decides the format of the key. */
         subject_key?: string;
       };
@@ -4197,10 +4197,8 @@ export interface components {
       brand_id: string;
       /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
-      /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
-      status: "active" | "missing" | "inactive";
-      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
-      format: "video" | "image" | "carousel" | "dco" | "other";
+      status: components["schemas"]["AdStatus"];
+      format: components["schemas"]["AdFormat"];
       /** Text of the ad; null: none observed. */
       body: string | null;
       /** Headline of the ad; null: none observed. */
@@ -4258,6 +4256,8 @@ export interface components {
       /** As the library shows it, URL macros included; null: no link observed. */
       destination_url: string | null;
     };
+    /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
+    AdFormat: "video" | "image" | "carousel" | "dco" | "other";
     /** One observed change. `corrected`: a scan that arrived late changed what was recorded; `attributed`: the ad moved to another brand. Neither is news. */
     AdHistoryEntry: {
       /** Time of the scan that showed it. */
@@ -4269,8 +4269,7 @@ export interface components {
     };
     /** A picture or video that the library shows in the ad. */
     AdMedia: {
-      /** What kind of file it is. */
-      kind: "image" | "video";
+      kind: components["schemas"]["MediaKind"];
       /** URL of the file at the library; it expires; null: none shown. */
       source_url: string | null;
       /** Still image of a video at the library; it expires; null: none shown. */
@@ -4285,6 +4284,8 @@ export interface components {
       /** As last observed; null: never observed. */
       page_name: string | null;
     };
+    /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
+    AdStatus: "active" | "missing" | "inactive";
     /** An ad as the library showed it, as in lists. */
     AdSummary: {
       /** The library's id of the ad: digits, beyond 2^53, hence a string. */
@@ -4293,10 +4294,8 @@ export interface components {
       brand_id: string;
       /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
-      /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
-      status: "active" | "missing" | "inactive";
-      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
-      format: "video" | "image" | "carousel" | "dco" | "other";
+      status: components["schemas"]["AdStatus"];
+      format: components["schemas"]["AdFormat"];
       /** Text of the ad; null: none observed. */
       body: string | null;
       /** Headline of the ad; null: none observed. */
@@ -4330,8 +4329,7 @@ export interface components {
       collection_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** Decides the format of `item_key`. */
-      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      item_type: components["schemas"]["ItemType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
@@ -4345,12 +4343,10 @@ export interface components {
       id: string;
       /** Title of the rule, shown in what it sends. */
       name: string;
-      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
-      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      trigger: components["schemas"]["AlertTrigger"];
       /** Brands that the rule watches. An untracked brand is ignored until it is tracked again. */
       brand_ids: Array<string>;
-      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
-      cadence: "instant" | "daily" | "weekly";
+      cadence: components["schemas"]["AlertCadence"];
       /** Whether it is mailed to the member who created the rule. */
       email: boolean;
       /** An https URL that signed requests are posted to. Null: none is set. */
@@ -4363,11 +4359,10 @@ export interface components {
       /** As members set it. */
       enabled: boolean;
       /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
-      sends_on: Array<"email" | "webhook" | "chat">;
+      sends_on: Array<components["schemas"]["AlertChannel"]>;
       /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
       suspended: Array<{
-        /** A channel to an address of the rule, which can be suspended. */
-        channel: "webhook" | "chat";
+        channel: components["schemas"]["EndpointChannel"];
         /** Start of the failures without a success since. */
         failing_since: string;
         /** When sending on it ended. */
@@ -4380,16 +4375,18 @@ export interface components {
       /** When it was last changed, or one of its channels was suspended. */
       updated_at: string;
     };
+    /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
+    AlertCadence: "instant" | "daily" | "weekly";
+    /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
+    AlertChannel: "email" | "webhook" | "chat";
     /** A match, digest, sample or notice sent on one channel. */
     AlertDelivery: {
       /** Equal to `webhook-id` of each request and to `id` of its body. */
       id: string;
       /** The rule that sent it. */
       alert_id: string;
-      /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
-      channel: "email" | "webhook" | "chat";
-      /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
-      kind: "alert" | "digest" | "test" | "notice";
+      channel: components["schemas"]["AlertChannel"];
+      kind: components["schemas"]["DeliveryKind"];
       /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
       status: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
       /** Items in it, including those that its payload leaves out. */
@@ -4415,8 +4412,8 @@ export interface components {
       attempted_at: string;
       /** Result of the attempt: done, another attempt follows, or given up. */
       outcome: "delivered" | "retrying" | "failed";
-      /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. Null when delivered. */
-      failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
+      /** The step that failed; null when delivered. */
+      failure: components["schemas"]["FailureClass"] | null;
       /** The receiver's HTTP status or SMTP reply code; null without a reply. */
       status_code: number | null;
       /** Why it failed, as a sentence; null when delivered. */
@@ -4456,8 +4453,7 @@ export interface components {
       id: string;
       /** Event name to dispatch on; it says the same as `kind`. */
       type: "alert.matched" | "alert.digest" | "alert.test" | "alert.suspended";
-      /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
-      kind: "alert" | "digest" | "test" | "notice";
+      kind: components["schemas"]["DeliveryKind"];
       /** When the delivery was queued. */
       created_at: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
@@ -4468,10 +4464,8 @@ export interface components {
         id: string;
         /** Title of the rule at that time. */
         name: string;
-        /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
-        trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
-        /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
-        cadence: "instant" | "daily" | "weekly";
+        trigger: components["schemas"]["AlertTrigger"];
+        cadence: components["schemas"]["AlertCadence"];
       };
       /** Days of a digest, both included; otherwise null. */
       period: {
@@ -4487,7 +4481,7 @@ export interface components {
       /** When the newest item was observed. */
       as_of: string;
       /** For `alert.suspended`, which is sent by e-mail only: the suspended channel. */
-      suspended_channel?: "webhook" | "chat";
+      suspended_channel?: components["schemas"]["EndpointChannel"];
       /** Only in an `alert.matched` that replaces several: their number, and a link to the list of deliveries. Too many deliveries of the rule were waiting. `items_total` counts the items of all. */
       merged?: {
         /** Deliveries that this one replaces. */
@@ -4496,6 +4490,10 @@ export interface components {
         url: string;
       };
     };
+    /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
+    AlertTrigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+    /** Analysis depth; each level includes the earlier ones. */
+    AnalysisDepth: "measured" | "transcribed" | "described";
     /** What is known of a key, without the key itself. */
     ApiKey: {
       /** Id of the key, not the key itself; `{keyId}` in paths. */
@@ -4507,9 +4505,8 @@ export interface components {
       /** The last characters of the key, to recognise it. */
       last_four: string;
       /** Granted scopes. The present role of the member may allow fewer. */
-      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
-      /** A revoked key is refused from the next request on. */
-      status: "active" | "revoked";
+      scopes: Array<components["schemas"]["Scope"]>;
+      status: components["schemas"]["ApiKeyStatus"];
       /** When it was issued. */
       created_at: string;
       /** The member who owns the key. */
@@ -4526,6 +4523,8 @@ export interface components {
       /** When it was revoked; null while it is active. */
       revoked_at: string | null;
     };
+    /** A revoked key is refused from the next request on. */
+    ApiKeyStatus: "active" | "revoked";
     /** A brand whose visitors make up the segment. */
     AudienceBrand: {
       /** Place in the whole list, from 1 on its first page. */
@@ -4647,7 +4646,7 @@ export interface components {
     /** What is tested on the site of a brand; never which arm did better. */
     BrandSplitTests: {
       /** not_collected: the site was never scanned, which does not mean that nothing is tested there. */
-      status: "collected" | "not_collected";
+      status: components["schemas"]["CollectedStatus"];
       /** When the site was last scanned; null: never. */
       scanned_at: string | null;
       /** Testing tools installed on the site; null when it was never scanned. */
@@ -4678,8 +4677,7 @@ export interface components {
         brands_read: number;
         /** What their tests vary, most tests first. */
         types: Array<{
-          /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
-          type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+          type: components["schemas"]["SplitTestType"];
           /** Public brands of the category with such a test. */
           brands: number;
           /** Their tests of this type, in any state. */
@@ -4742,7 +4740,7 @@ export interface components {
       /** At all of them. */
       changes: components["schemas"]["RadarChangeCounts"];
       /** Null when there is none, or it was cleared. */
-      feedback: "useful" | "already_known" | "wrong" | null;
+      feedback: components["schemas"]["BriefFeedback"] | null;
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
       /** All brands tracked at that time, most changes first. */
@@ -4753,6 +4751,8 @@ export interface components {
       /** Items as of that time, newest first within each group: destinations changed by ads that ran for 60 days or more, stops of such ads, launches, other changed destinations, other stops. */
       notable_items: Array<components["schemas"]["RadarItem"]>;
     };
+    /** The workspace's verdict on a brief. */
+    BriefFeedback: "useful" | "already_known" | "wrong";
     /** What a week brought at tracked brands, in counts. */
     BriefSummary: {
       /** Stable id of the brief, `{briefId}` in paths. */
@@ -4768,10 +4768,12 @@ export interface components {
       /** At all of them. */
       changes: components["schemas"]["RadarChangeCounts"];
       /** Null when there is none, or it was cleared. */
-      feedback: "useful" | "already_known" | "wrong" | null;
+      feedback: components["schemas"]["BriefFeedback"] | null;
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
     };
+    /** How often the brand is scanned while the workspace tracks it. */
+    Cadence: "daily" | "weekly";
     /** What brands sell, at one of three levels. */
     Category: {
       /** Stable id of the category, `{categoryId}` in paths. */
@@ -4837,8 +4839,7 @@ export interface components {
       monthly_visits: number | null;
       /** Up to ten types of those pages, most first; pages not classified are left out. */
       top_page_types: Array<{
-        /** Kind of landing page, by an automated classification that can be wrong. */
-        page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
+        page_type: components["schemas"]["PageType"];
         /** Those landing pages of this type. */
         landing_urls: number;
       }>;
@@ -4853,12 +4854,10 @@ export interface components {
     ChangeAlert: {
       /** Title of the rule, shown in what it sends. */
       name?: string;
-      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
-      trigger?: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      trigger?: components["schemas"]["AlertTrigger"];
       /** Brands that the workspace tracks; replaces the existing list. */
       brand_ids?: Array<string>;
-      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
-      cadence?: "instant" | "daily" | "weekly";
+      cadence?: components["schemas"]["AlertCadence"];
       /** Whether it is mailed to the member who created the rule. */
       email?: boolean;
       /** An https URL that signed requests are posted to. Null removes it. An address, also the same one, ends the suspension of the channel. */
@@ -4876,11 +4875,12 @@ export interface components {
       description?: string | null;
       /** Null moves it to the top. */
       parent_id?: string | null;
-      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
-      visibility?: "workspace" | "private";
+      visibility?: components["schemas"]["CollectionVisibility"];
       /** Ids of members; replaces the existing list. */
       editors?: Array<string>;
     };
+    /** Whether a scan has read it yet. */
+    CollectedStatus: "collected" | "not_collected";
     /** A board of things; it can contain other collections. */
     Collection: {
       /** Stable id of the collection, `{collectionId}` in paths. */
@@ -4891,8 +4891,7 @@ export interface components {
       description: string | null;
       /** The parent collection; null at the top level, or when the caller may not see the parent. */
       parent_id: string | null;
-      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
-      visibility: "workspace" | "private";
+      visibility: components["schemas"]["CollectionVisibility"];
       /** Id of the member who created it. */
       created_by: string;
       /** Ids of members who may see and change it regardless of its visibility. */
@@ -4908,8 +4907,7 @@ export interface components {
     };
     /** A thing on a board. */
     CollectionItem: {
-      /** Decides the format of `item_key`. */
-      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      item_type: components["schemas"]["ItemType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
@@ -4917,16 +4915,16 @@ export interface components {
       /** When it was added. */
       created_at: string;
     };
+    /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
+    CollectionVisibility: "workspace" | "private";
     /** At least one of the three channels is required. */
     CreateAlert: {
       /** Title of the rule, shown in what it sends. */
       name: string;
-      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
-      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      trigger: components["schemas"]["AlertTrigger"];
       /** Brands that the workspace tracks. */
       brand_ids: Array<string>;
-      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
-      cadence?: "instant" | "daily" | "weekly";
+      cadence?: components["schemas"]["AlertCadence"];
       /** Whether it is mailed to the member who created the rule. */
       email?: boolean;
       /** An https URL that signed requests are posted to. Null: none is set. */
@@ -4941,7 +4939,7 @@ export interface components {
       /** What the key is for. */
       name: string;
       /** Scopes of the key: a subset of those of the calling key. */
-      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      scopes: Array<components["schemas"]["Scope"]>;
     };
     /** A new board, optionally inside another one and with an item. */
     CreateCollection: {
@@ -4951,8 +4949,7 @@ export interface components {
       description?: string | null;
       /** The parent collection, null for the top level. Deleting the parent deletes this one too. */
       parent_id?: string | null;
-      /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
-      visibility?: "workspace" | "private";
+      visibility?: components["schemas"]["CollectionVisibility"];
       /** Ids of members. */
       editors?: Array<string>;
       first_item?: components["schemas"]["ItemReference"];
@@ -4968,9 +4965,8 @@ export interface components {
       /** The last characters of the key, to recognise it. */
       last_four: string;
       /** Granted scopes. The present role of the member may allow fewer. */
-      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
-      /** A revoked key is refused from the next request on. */
-      status: "active" | "revoked";
+      scopes: Array<components["schemas"]["Scope"]>;
+      status: components["schemas"]["ApiKeyStatus"];
       /** When it was issued. */
       created_at: string;
       /** The member who owns the key. */
@@ -4999,8 +4995,7 @@ export interface components {
       brand_id: string;
       /** SHA-256 of the file, in hex. */
       creative_key: string;
-      /** What kind of file it is. */
-      media_kind: "image" | "video";
+      media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
       /** Size of the file; null: not measured. */
@@ -5026,6 +5021,8 @@ export interface components {
       /** URL of the file's record, shared by all ads that carry the file. */
       record_url: string;
     };
+    /** What is heard. */
+    CreativeAudio: "speech" | "music" | "speech_and_music" | "effects" | "silent";
     /** How far creative files were processed, and what was found. */
     CreativeCoverage: {
       /** Null: over the files of all public brands. */
@@ -5057,21 +5054,23 @@ export interface components {
     };
     /** Automated classification into closed lists; it can be wrong. `none`: analysed, nothing found. */
     CreativeFields: {
-      /** How the creative begins; null: not analysed. */
-      hook: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none" | null;
-      /** How it is made; null: not analysed. */
-      style: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only" | null;
-      /** Who speaks or is shown; null: not analysed. */
-      presenter: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none" | null;
-      /** Where it plays; null: not analysed. */
-      setting: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none" | null;
-      /** The mood that it speaks in; null: not analysed. */
-      tone: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral" | null;
-      /** What kind of offer it makes; null: not analysed. */
-      offer: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none" | null;
-      /** What is heard; null: not analysed. */
-      audio: "speech" | "music" | "speech_and_music" | "effects" | "silent" | null;
+      /** How the creative begins. Null: not analysed. */
+      hook: components["schemas"]["CreativeHook"] | null;
+      /** How it is made. Null: not analysed. */
+      style: components["schemas"]["CreativeStyle"] | null;
+      /** Who speaks or is shown. Null: not analysed. */
+      presenter: components["schemas"]["CreativePresenter"] | null;
+      /** Where it plays. Null: not analysed. */
+      setting: components["schemas"]["CreativeSetting"] | null;
+      /** The mood that it speaks in. Null: not analysed. */
+      tone: components["schemas"]["CreativeTone"] | null;
+      /** What kind of offer it makes. Null: not analysed. */
+      offer: components["schemas"]["CreativeOffer"] | null;
+      /** What is heard. Null: not analysed. */
+      audio: components["schemas"]["CreativeAudio"] | null;
     };
+    /** How the creative begins. */
+    CreativeHook: "question" | "problem" | "claim" | "demonstration" | "testimonial" | "offer" | "story" | "none";
     /** A sample of the active ads of a brand, with totals. */
     CreativeLibrary: {
       brand: components["schemas"]["BrandReference"];
@@ -5110,12 +5109,15 @@ export interface components {
         };
       };
     };
+    /** What kind of offer it makes. */
+    CreativeOffer: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none";
+    /** Who speaks or is shown. */
+    CreativePresenter: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none";
     /** One creative file with all that was read of it. */
     CreativeRecord: {
       /** SHA-256 of the file, in hex. */
       creative_key: string;
-      /** What kind of file it is. */
-      media_kind: "image" | "video";
+      media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
       /** Size of the file; null: not measured. */
@@ -5130,8 +5132,7 @@ export interface components {
       media_url: string | null;
       /** Still image of the file; null when none is stored. */
       poster_url: string | null;
-      /** Analysis depth; each level includes the earlier ones. */
-      depth: "measured" | "transcribed" | "described";
+      depth: components["schemas"]["AnalysisDepth"];
       fields: components["schemas"]["CreativeFields"];
       /** First 300 characters of the transcript; null: not transcribed. */
       transcript_excerpt: string | null;
@@ -5191,8 +5192,7 @@ export interface components {
     CreativeRecordSummary: {
       /** SHA-256 of the file, in hex. */
       creative_key: string;
-      /** What kind of file it is. */
-      media_kind: "image" | "video";
+      media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
       /** Size of the file; null: not measured. */
@@ -5207,8 +5207,7 @@ export interface components {
       media_url: string | null;
       /** Still image of the file; null when none is stored. */
       poster_url: string | null;
-      /** Analysis depth; each level includes the earlier ones. */
-      depth: "measured" | "transcribed" | "described";
+      depth: components["schemas"]["AnalysisDepth"];
       fields: components["schemas"]["CreativeFields"];
       /** First 300 characters of the transcript; null: not transcribed. */
       transcript_excerpt: string | null;
@@ -5223,6 +5222,12 @@ export interface components {
       /** The record in this service. */
       url: string;
     };
+    /** Where it plays. */
+    CreativeSetting: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none";
+    /** How it is made. */
+    CreativeStyle: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only";
+    /** The mood that it speaks in. */
+    CreativeTone: "humorous" | "urgent" | "emotional" | "informative" | "inspirational" | "neutral";
     /** Ads of a brand on one observed day. */
     DailyActivity: {
       /** An observed UTC day; other days are absent, not zero. */
@@ -5269,6 +5274,8 @@ export interface components {
       /** False when no such note existed. */
       removed: boolean;
     };
+    /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
+    DeliveryKind: "alert" | "digest" | "test" | "notice";
     /** Estimated shares of visitors, 0 to 1; null when the provider states none. */
     Demographics: {
       /** Estimated share of women among visitors, 0 to 1; null: not stated. */
@@ -5288,6 +5295,8 @@ export interface components {
       /** Estimated share of people of 65 years or more among visitors, 0 to 1; null: not stated. */
       age_65_plus: number | null;
     };
+    /** A channel to an address of the rule, which can be suspended. */
+    EndpointChannel: "webhook" | "chat";
     /** The body of every 4xx and 5xx reply. */
     Error: {
       /** Why the request failed. */
@@ -5359,6 +5368,8 @@ export interface components {
       /** URL in this service, readable with the same key. */
       url: string;
     };
+    /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
+    FailureClass: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target";
     /** What formats the active ads of a brand have. */
     FormatBreakdown: {
       formats: components["schemas"]["Formats"];
@@ -5392,7 +5403,7 @@ export interface components {
     /** The workspace's verdict on a brief. */
     GiveBriefFeedback: {
       /** Null clears. */
-      feedback: "useful" | "already_known" | "wrong" | null;
+      feedback: components["schemas"]["BriefFeedback"] | null;
     };
     /** A page that runs ads for two or more brands: an observed association. */
     Hub: {
@@ -5450,6 +5461,8 @@ export interface components {
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     };
+    /** Decides the format of `item_key`. */
+    ItemType: "ad" | "brand" | "creative" | "creative_record" | "page";
     /** A landing page with what was read of it. */
     LandingPage: {
       /** Stable id of the page, derived from its address; `{pageId}` in paths. */
@@ -5461,7 +5474,7 @@ export interface components {
       /** Its HTML title; null: not read. */
       title: string | null;
       /** Automated classification, which can be wrong; null: not classified. */
-      page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      page_type: components["schemas"]["PageType"] | null;
       /** How sure the classifier is, 0 to 1; null: not classified. */
       page_type_confidence: number | null;
       /** False when the last visit found the page gone. A page never visited is live. */
@@ -5514,7 +5527,7 @@ export interface components {
       /** Its HTML title; null: not read. */
       title: string | null;
       /** Automated classification, which can be wrong; null: not classified. */
-      page_type: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other" | null;
+      page_type: components["schemas"]["PageType"] | null;
       /** How sure the classifier is, 0 to 1; null: not classified. */
       page_type_confidence: number | null;
       /** False when the last visit found the page gone. A page never visited is live. */
@@ -5554,7 +5567,7 @@ export interface components {
       largest_third_party_pages: Array<{
         page: components["schemas"]["AdPage"];
         /** Null: the page is linked to other brands only. */
-        role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED" | null;
+        role: components["schemas"]["PageRole"] | null;
         /** The brand's. */
         active_ads: number;
       }>;
@@ -5565,8 +5578,7 @@ export interface components {
       id: string;
       /** The social page that runs the ad; null when no source named it. */
       page: components["schemas"]["AdPage"] | null;
-      /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
-      format: "video" | "image" | "carousel" | "dco" | "other";
+      format: components["schemas"]["AdFormat"];
       /** Headline of the ad; null: none observed. */
       title: string | null;
       /** The first 300 characters; null: none observed. */
@@ -5637,7 +5649,7 @@ export interface components {
       /** Plan of the workspace; it decides the slots and the requests per minute. */
       plan: "free" | "pro" | "business" | "enterprise";
       /** What this key may do now. */
-      scopes: Array<"system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write">;
+      scopes: Array<components["schemas"]["Scope"]>;
       /** Slots of the plan and how many are in use. */
       tracked_brands: {
         /** Brands that the workspace tracks. */
@@ -5648,6 +5660,8 @@ export interface components {
       /** Limit of the plan, over all keys of the workspace. */
       requests_per_minute: number;
     };
+    /** What kind of file it is. */
+    MediaKind: "image" | "video";
     /** Metadata of one record. */
     Meta: {
       /** The same as the header `x-request-id`. */
@@ -5671,8 +5685,7 @@ export interface components {
     Note: {
       /** Unchanged when the note is replaced. */
       id: string;
-      /** Decides the format of `subject_key`. */
-      subject_type: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
+      subject_type: components["schemas"]["SubjectType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
@@ -5709,16 +5722,18 @@ export interface components {
         /** Domain of a site. */
         domain: string;
         /** Sources of the association. */
-        bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+        bases: Array<components["schemas"]["OperatorBasis"]>;
       }>;
       /** By id, at most 200. */
       page_associations: Array<{
         /** The network's id of the page: digits, beyond 2^53, hence a string. */
         page_id: string;
         /** Sources of the association. */
-        bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+        bases: Array<components["schemas"]["OperatorBasis"]>;
       }>;
     };
+    /** Kind of source that names the operator. */
+    OperatorBasis: "company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing";
     /** An operator observed with the brand's domain. */
     OperatorOfBrand: {
       /** Stable id of the company; paths take it as `{operatorId}`. */
@@ -5736,7 +5751,7 @@ export interface components {
       /** The operator in this service. */
       url: string;
       /** Sources of the association. */
-      bases: Array<"company_register" | "site_imprint" | "page_transparency" | "trademark_register" | "filing">;
+      bases: Array<components["schemas"]["OperatorBasis"]>;
       /** The operator's other public brands by name, at most 50. */
       other_brands: Array<components["schemas"]["BrandReference"]>;
     };
@@ -5772,6 +5787,10 @@ export interface components {
       /** Items on this page. */
       count: number;
     };
+    /** Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published. */
+    PageRole: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED";
+    /** Kind of landing page, by an automated classification that can be wrong. */
+    PageType: "home" | "product" | "collection" | "bundle" | "offer" | "quiz" | "listicle" | "advertorial" | "article" | "lead_form" | "subscription" | "store_locator" | "checkout" | "other";
     /** Branded content with one creator, as shown on ads; it is no evidence of a contract. */
     Partnership: {
       /** The partner page. */
@@ -5803,12 +5822,13 @@ export interface components {
       /** Changes of the link of an ad. */
       destinations_changed: number;
     };
+    /** How a scan that arrived late corrects what was reported. */
+    RadarCorrection: "withdrawn" | "added" | "changed";
     /** An observed change of one ad, without a cause. */
     RadarItem: {
       /** Stable id: derived from the change. */
       id: string;
-      /** An ad seen for the first time that is news, an ad confirmed inactive, or a changed link. */
-      type: "ad_started" | "ad_stopped" | "destination_changed";
+      type: components["schemas"]["RadarItemType"];
       /** Time of the scan that showed the change. */
       observed_at: string;
       brand: components["schemas"]["BrandReference"];
@@ -5818,8 +5838,7 @@ export interface components {
         id: string;
         /** The social page that runs the ad; null when no source named it. */
         page: components["schemas"]["AdPage"] | null;
-        /** Creative format. `dco` (dynamic creative optimisation): the network puts the parts together for each viewer; `other`: none of these, or not observed. */
-        format: "video" | "image" | "carousel" | "dco" | "other";
+        format: components["schemas"]["AdFormat"];
         /** Headline of the ad; null: none observed. */
         title: string | null;
         /** The first 300 characters; null: none observed. */
@@ -5838,8 +5857,10 @@ export interface components {
       /** Stop date as stated by the library; null when it stated none, and for other types. */
       stopped_on: string | null;
       /** Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. `changed`: reported with other details, such as another previous destination, or for another brand. Null: reported and not corrected. */
-      correction: "withdrawn" | "added" | "changed" | null;
+      correction: components["schemas"]["RadarCorrection"] | null;
     };
+    /** An ad seen for the first time that is news, an ad confirmed inactive, or a changed link. */
+    RadarItemType: "ad_started" | "ad_stopped" | "destination_changed";
     /** A brand in the ranking of the country that most of its visits come from. */
     RankedBrand: {
       /** Place in the whole list, from 1 on its first page. */
@@ -5868,8 +5889,7 @@ export interface components {
       collection_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** Decides the format of `item_key`. */
-      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      item_type: components["schemas"]["ItemType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when the item was not there. */
@@ -5890,7 +5910,7 @@ export interface components {
       /** How many brands it is about. */
       brands: number;
       /** Types of radar items in the file. */
-      types: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+      types: Array<components["schemas"]["RadarItemType"]>;
       /** When it was requested. */
       created_at: string;
       /** When the latest attempt began; null until then. */
@@ -5919,7 +5939,7 @@ export interface components {
       /** Last day, in UTC, included; at most 31 days in all, none in the future. */
       to: string;
       /** Only these types. All of them when absent. */
-      types?: Array<"ad_started" | "ad_stopped" | "destination_changed">;
+      types?: Array<components["schemas"]["RadarItemType"]>;
       /** A repeated key returns the report that it created before in this workspace. */
       idempotency_key?: string;
     };
@@ -5994,8 +6014,7 @@ export interface components {
     RotateApiKey: Record<string, never>;
     /** A thing that the workspace saved for later. */
     SavedItem: {
-      /** Decides the format of `item_key`. */
-      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      item_type: components["schemas"]["ItemType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who saved it. */
@@ -6003,12 +6022,13 @@ export interface components {
       /** When it was saved. */
       created_at: string;
     };
+    /** What a key may do; each endpoint requires one. */
+    Scope: "system:read" | "brands:read" | "tracking:read" | "tracking:write" | "categories:read" | "rankings:read" | "ads:read" | "creatives:read" | "pages:read" | "operators:read" | "tools:read" | "audience:read" | "me:read" | "apiKeys:read" | "apiKeys:write" | "alerts:read" | "alerts:write" | "briefs:read" | "briefs:write" | "reports:read" | "reports:write" | "collections:read" | "collections:write" | "notes:read" | "notes:write";
     /** One kind of change of one brand on one day, without a cause. */
     Signal: {
       /** Stable id: derived from brand, day and kind. */
       id: string;
-      /** Kind of change; the first three group radar items, the others are activity. */
-      kind: "ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed";
+      kind: components["schemas"]["SignalKind"];
       /** Day of observation, in UTC. */
       date: string;
       /** When the newest of its changes was observed. */
@@ -6042,7 +6062,7 @@ export interface components {
       /** The reliable day compared with; null for kinds that compare no days. */
       compared_with: string | null;
       /** Of a shift: the format that moved most; otherwise null. */
-      format: "video" | "image" | "carousel" | "dco" | "other" | null;
+      format: components["schemas"]["AdFormat"] | null;
       /** The pages or ads it is about, the first 10 observed. Empty where the evidence alone lists them. */
       about: Array<{
         /** The ad, or null for a page alone. */
@@ -6055,15 +6075,17 @@ export interface components {
         /** The page, or the page of the ad; null: not named. */
         page: components["schemas"]["AdPage"] | null;
         /** Observed role of the page for the brand; null when the page was not linked. */
-        role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED" | null;
+        role: components["schemas"]["PageRole"] | null;
         /** New link of the ad, or the new landing page; otherwise null. */
         destination_url: string | null;
       }>;
       /** Where each item behind the figures is listed. */
       evidence: Array<components["schemas"]["Evidence"]>;
       /** Correction by a scan that arrived late. `withdrawn`: reported, but no signal in the order of observation. `added`: none was reported at the time. `changed`: some were withdrawn or added, or the figures of a day that it compares were corrected. Null: not corrected. */
-      correction: "withdrawn" | "added" | "changed" | null;
+      correction: components["schemas"]["RadarCorrection"] | null;
     };
+    /** Kind of change; the first three group radar items, the others are activity. */
+    SignalKind: "ads_started" | "ads_stopped" | "destinations_changed" | "ramp" | "drop" | "launch_burst" | "sale" | "new_landing_page" | "new_linked_page" | "new_whitelisting_pair" | "format_mix_shift" | "long_runner_refreshed";
     /** A site whose visitors resemble the brand's. */
     SimilarSite: {
       /** Host of the similar site. */
@@ -6085,8 +6107,7 @@ export interface components {
       page_id: string;
       /** As last observed; null: never observed. */
       page_name: string | null;
-      /** Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published. */
-      role: "OFFICIAL" | "REGIONAL" | "CREATOR" | "PARTNER" | "RESELLER" | "UNVERIFIED";
+      role: components["schemas"]["PageRole"];
       /** Confidence of the link, as stated by its source. */
       confidence: number;
       /** The brand's ads on the page that are not confirmed inactive. */
@@ -6132,8 +6153,7 @@ export interface components {
       id: string;
       /** As configured, without amounts; null: it has none. */
       name: string | null;
-      /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
-      type: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
+      type: components["schemas"]["SplitTestType"];
       /** Whether it ran when it was last read; `state_basis` says what that follows from. */
       state: "running" | "paused" | "ended" | "unknown";
       /** Basis of the state: the configuration, its dates, the assignment of a visitor to an arm, or absence from the tool. */
@@ -6173,10 +6193,12 @@ export interface components {
       /** Brands among those read with at least one running experiment, without personalizations and rollouts; null when the tool cannot be read. */
       brands_running: number | null;
     };
+    /** What the test varies. `personalization` and `rollout` compare nothing and are no experiments. */
+    SplitTestType: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
     /** The public catalogue of a brand as last collected, and its changes. */
     Store: {
       /** not_collected: no scan has shown a product, which does not mean that the shop has none. */
-      status: "collected" | "not_collected";
+      status: components["schemas"]["CollectedStatus"];
       /** The newest scan; null: none was recorded. */
       latest_scan: components["schemas"]["StoreScan"] | null;
       /** When the catalogue was last read to its end; null: never. */
@@ -6329,6 +6351,8 @@ export interface components {
       /** Product changes in which some listed prices fell and others rose. */
       mixed: number;
     };
+    /** Decides the format of `subject_key`. */
+    SubjectType: "ad" | "brand" | "creative" | "creative_record" | "page" | "collection";
     /** What the corpus holds and how fresh it is. */
     SystemFreshness: {
       /** Ads ever observed, inactive ones included. */
@@ -6376,12 +6400,11 @@ export interface components {
       deliveries: Array<{
         /** As listed by the alert deliveries. */
         delivery_id: string;
-        /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
-        channel: "email" | "webhook" | "chat";
+        channel: components["schemas"]["AlertChannel"];
         /** Whether the receiver accepted the sample. */
         delivered: boolean;
         /** The step that failed; null when delivered. */
-        failure: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target" | null;
+        failure: components["schemas"]["FailureClass"] | null;
         /** The receiver's HTTP status or SMTP reply code; null without a reply. */
         status_code: number | null;
         /** Why it failed, as a sentence; null when delivered. */
@@ -6398,8 +6421,7 @@ export interface components {
       creative_key: string;
       /** The brand's newest live ad that carries the file. */
       ad_id: string;
-      /** What kind of file it is. */
-      media_kind: "image" | "video";
+      media_kind: components["schemas"]["MediaKind"];
       /** The stored thumbnail, at most 320 pixels wide and high; else the stored poster, else the image. */
       image_url: string;
       /** Of the file, not of the thumbnail; in pixels; null: not measured. */
@@ -6505,8 +6527,7 @@ export interface components {
     TrackBrand: {
       /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
-      /** How often the brand is scanned while the workspace tracks it. */
-      cadence?: "daily" | "weekly";
+      cadence?: components["schemas"]["Cadence"];
     };
     /** That the workspace tracks a brand. */
     TrackedBrand: {
@@ -6514,8 +6535,7 @@ export interface components {
       brand_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** How often the brand is scanned while the workspace tracks it. */
-      cadence: "daily" | "weekly";
+      cadence: components["schemas"]["Cadence"];
       /** The brand in this service. */
       url: string;
       /** When tracking began; unchanged when the cadence changes. */
@@ -6524,8 +6544,7 @@ export interface components {
     /** Whether a tracked brand is scanned as often as promised. */
     TrackedBrandFreshness: {
       brand: components["schemas"]["BrandReference"];
-      /** How often the brand is scanned while the workspace tracks it. */
-      cadence: "daily" | "weekly";
+      cadence: components["schemas"]["Cadence"];
       freshness: components["schemas"]["Freshness"];
       /** Hours without a reliable scan until the promise is broken: 36 for a daily cadence, 192 for a weekly one. */
       slo_hours: number;
@@ -6537,8 +6556,7 @@ export interface components {
     /** A brand that the workspace tracks. */
     TrackedBrandListItem: {
       brand: components["schemas"]["BrandSummary"];
-      /** How often the brand is scanned while the workspace tracks it. */
-      cadence: "daily" | "weekly";
+      cadence: components["schemas"]["Cadence"];
       /** When tracking began; unchanged when the cadence changes. */
       created_at: string;
       freshness: components["schemas"]["Freshness"];
@@ -6560,8 +6578,7 @@ export interface components {
     UnsavedItem: {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** Decides the format of `item_key`. */
-      item_type: "ad" | "brand" | "creative" | "creative_record" | "page";
+      item_type: components["schemas"]["ItemType"];
       /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when it was not saved. */
@@ -6641,12 +6658,10 @@ export interface components {
       id: string;
       /** Title of the rule, shown in what it sends. */
       name: string;
-      /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
-      trigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
+      trigger: components["schemas"]["AlertTrigger"];
       /** Brands that the rule watches. An untracked brand is ignored until it is tracked again. */
       brand_ids: Array<string>;
-      /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
-      cadence: "instant" | "daily" | "weekly";
+      cadence: components["schemas"]["AlertCadence"];
       /** Whether it is mailed to the member who created the rule. */
       email: boolean;
       /** An https URL that signed requests are posted to. Null: none is set. */
@@ -6659,11 +6674,10 @@ export interface components {
       /** As members set it. */
       enabled: boolean;
       /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
-      sends_on: Array<"email" | "webhook" | "chat">;
+      sends_on: Array<components["schemas"]["AlertChannel"]>;
       /** Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later. */
       suspended: Array<{
-        /** A channel to an address of the rule, which can be suspended. */
-        channel: "webhook" | "chat";
+        channel: components["schemas"]["EndpointChannel"];
         /** Start of the failures without a success since. */
         failing_since: string;
         /** When sending on it ended. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LibraryId, Uuid } from './primitives.ts';
+import { described, LibraryId, Uuid } from './primitives.ts';
 
 /** Keys are not checked for existence: an unknown object can be saved, and stays after it disappears. */
 export const ITEM_TYPES = ['ad', 'brand', 'creative', 'creative_record', 'page'] as const;
@@ -35,14 +35,13 @@ export const SUBJECT_KEYS = { ...ITEM_KEYS, collection: uuidKey } as const satis
 const KEY_DESCRIPTION =
   'Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
 
-export const ItemTypeName = z.enum(ITEM_TYPES).meta({ description: 'Decides the format of `item_key`.' });
+export const ItemTypeName = z
+  .enum(ITEM_TYPES)
+  .meta({ id: 'ItemType', description: 'Decides the format of `item_key`.' });
 export const SubjectTypeName = z
   .enum(SUBJECT_TYPES)
-  .meta({ description: 'Decides the format of `subject_key`.' });
+  .meta({ id: 'SubjectType', description: 'Decides the format of `subject_key`.' });
 export const ItemKey = z.string().min(1).max(ITEM_KEY_MAX_LENGTH).meta({ description: KEY_DESCRIPTION });
-
-/** The description of one schema, for another of the same meaning. */
-export const described = ({ description = '' }: z.ZodType) => ({ description });
 
 const itemOf = <Type extends ItemType>(type: Type) =>
   z.strictObject({

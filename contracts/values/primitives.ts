@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The description of one schema, for another of the same meaning. */
+export const described = ({ description = '' }: z.ZodType) => ({ description });
+
 /** Digits, because ids exceed 2^53. */
 export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 20 digits');
 
@@ -56,5 +59,5 @@ export type AdFormat = z.infer<typeof AdFormat>;
 
 export const Cadence = z
   .enum(['daily', 'weekly'])
-  .meta({ description: 'How often the brand is scanned while the workspace tracks it.' });
+  .meta({ id: 'Cadence', description: 'How often the brand is scanned while the workspace tracks it.' });
 export type Cadence = z.infer<typeof Cadence>;

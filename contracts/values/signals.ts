@@ -16,7 +16,10 @@ export const SignalKind = z
     'format_mix_shift',
     'long_runner_refreshed',
   ])
-  .meta({ description: 'Kind of change; the first three group radar items, the others are activity.' });
+  .meta({
+    id: 'SignalKind',
+    description: 'Kind of change; the first three group radar items, the others are activity.',
+  });
 export type SignalKind = z.infer<typeof SignalKind>;
 
 /** They fire the trigger `activity` of alert rules. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { Ad, AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
+import { AdFormatName } from '#contracts/resources/corpus/ads/creative.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import { findAd, searchAds as readAds, listBrandAds as readBrandAds } from '#projections/ads/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { windowStart } from '#contracts/values/windows.ts';
-import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BRAND_ID, adSummary, brandReference } from './endpoint/examples.ts';
 import { adParams, brandParams, noParams, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
@@ -97,7 +98,7 @@ export const searchAds = endpoint({
     q: searchText(COPY_SEARCH_MAX_LENGTH)
       .optional()
       .meta({ description: 'Words of the copy; all of them must occur.' }),
-    format: AdFormat.optional().meta({ description: 'Creative format.' }),
+    format: AdFormatName.optional().meta({ description: 'Creative format.' }),
     status: AdStatus.optional().meta({
       description: '`missing`: not seen by the last scan, but not confirmed inactive.',
     }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/values/primitives.ts';
+import { described, Uuid } from '#contracts/values/primitives.ts';
 import {
   AnalysisDepthName,
+  CLOSED_FIELDS,
   CreativeCoverage,
   CreativeRecord,
   CreativeRecordSummary,
@@ -15,11 +16,7 @@ import {
   readCoverage,
   searchRecords,
 } from '#projections/creatives/read-records.ts';
-import {
-  CREATIVE_FIELDS,
-  CREATIVE_FIELD_NAMES,
-  CREATIVE_KEY_PREFIX_MIN_LENGTH,
-} from '#contracts/values/media/creatives.ts';
+import { CREATIVE_FIELD_NAMES, CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/values/media/creatives.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
 import { CREATIVE_ID, CREATIVE_KEY, media, readAsOfFiles } from './creatives.ts';
@@ -176,8 +173,7 @@ const decimal = (schema: z.ZodNumber) =>
 const whole = (max: number, description: string) =>
   wholeNumber(z.int().min(0).max(max).optional().meta({ description }));
 const seconds = (description: string) => decimal(z.number().min(0).max(SECONDS_MAX).meta({ description }));
-const field = <Field extends keyof typeof CREATIVE_FIELDS>(name: Field, description: string) =>
-  z.enum(CREATIVE_FIELDS[name]).optional().meta({ description });
+const field = <Field extends z.ZodType>(schema: Field) => schema.optional().meta(described(schema));
 
 const RANGES = ['duration_seconds', 'bytes', 'width', 'height', 'active_ads'] as const;
 
@@ -187,13 +183,13 @@ export const recordQuery = z
     brand_id: Uuid.optional().meta({ description: "Files that the brand's attributed ads carry." }),
     depth: AnalysisDepthName.optional().meta({ description: 'Exact analysis depth.' }),
     media_kind: MediaKindName.optional().meta({ description: 'Image or video.' }),
-    hook: field('hook', 'How the creative begins.'),
-    style: field('style', 'How it is made.'),
-    presenter: field('presenter', 'Who speaks or is shown.'),
-    setting: field('setting', 'Where it plays.'),
-    tone: field('tone', 'Its tone.'),
-    offer: field('offer', 'What kind of offer it makes.'),
-    audio: field('audio', 'What is to be heard.'),
+    hook: field(CLOSED_FIELDS.hook),
+    style: field(CLOSED_FIELDS.style),
+    presenter: field(CLOSED_FIELDS.presenter),
+    setting: field(CLOSED_FIELDS.setting),
+    tone: field(CLOSED_FIELDS.tone),
+    offer: field(CLOSED_FIELDS.offer),
+    audio: field(CLOSED_FIELDS.audio),
     said: searchText(WORDS_MAX_LENGTH)
       .optional()
       .meta({ description: 'Spoken words; all of them must occur.' }),

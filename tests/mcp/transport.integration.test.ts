@@ -163,6 +163,7 @@ test('instructions and the list of tools stay within their sizes', async () => {
   expect(list).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
   for (const { name, annotations, inputSchema } of tools) {
     expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(JSON.stringify(inputSchema), name).not.toContain('$ref');
     expect(annotations?.openWorldHint, name).toBe(false);
   }
   expect(

@@ -3,9 +3,10 @@ import { PAGE_TYPES } from '#contracts/values/links/landing-pages.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference } from './brand.ts';
 
-export const PageTypeName = z
-  .enum(PAGE_TYPES)
-  .meta({ description: 'Kind of landing page, by an automated classification that can be wrong.' });
+export const PageTypeName = z.enum(PAGE_TYPES).meta({
+  id: 'PageType',
+  description: 'Kind of landing page, by an automated classification that can be wrong.',
+});
 
 const summaryShape = {
   id: Uuid.meta({ description: 'Stable id of the page, derived from its address; `{pageId}` in paths.' }),

@@ -8,7 +8,11 @@ import { BrandReference } from './brand.ts';
 export const OPERATOR_ENTRIES_MAX = 200;
 export const OPERATOR_OTHER_BRANDS_MAX = 50;
 
-const bases = z.array(OperatorBasis).min(1).meta({ description: 'Sources of the association.' });
+const OperatorBasisName = OperatorBasis.meta({
+  id: 'OperatorBasis',
+  description: 'Kind of source that names the operator.',
+});
+const bases = z.array(OperatorBasisName).min(1).meta({ description: 'Sources of the association.' });
 
 const PublicBrands = Count.meta({ description: 'Public brands whose domain was observed with it.' });
 

@@ -18,7 +18,8 @@ export const NETWORK_BRANDS_MAX = 100;
 export const NETWORK_LINKS_MAX = 500;
 export const NETWORK_PAGE_BRANDS_MAX = 100;
 
-const role = PageRole.meta({
+export const PageRoleName = PageRole.meta({
+  id: 'PageRole',
   description:
     'Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published.',
 });
@@ -50,7 +51,7 @@ export const SocialPageProfile = z
 export const SocialPage = z
   .strictObject({
     ...AdPage.shape,
-    role,
+    role: PageRoleName,
     confidence: z
       .number()
       .min(0)
@@ -85,7 +86,9 @@ export const Leakage = z
       .array(
         z.strictObject({
           page: AdPage,
-          role: PageRole.nullable().meta({ description: 'Null: the page is linked to other brands only.' }),
+          role: PageRoleName.nullable().meta({
+            description: 'Null: the page is linked to other brands only.',
+          }),
           active_ads: Count.meta({ description: "The brand's." }),
         }),
       )

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { SplitTestType } from '#contracts/observations/site-scan.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { CategoryReference } from './brand.ts';
+import { CollectedStatus } from './store.ts';
 import { TechStackItem, ToolReference } from './tool.ts';
 
 /** Public configuration of tools, without the result of an arm, a price or a shipping amount. */
 
 const Type = SplitTestType.meta({
+  id: 'SplitTestType',
   description:
     'What the test varies. `personalization` and `rollout` compare nothing and are no experiments.',
 });
@@ -69,7 +71,7 @@ export const SplitTest = z
 
 export const BrandSplitTests = z
   .strictObject({
-    status: z.enum(['collected', 'not_collected']).meta({
+    status: CollectedStatus.meta({
       description:
         'not_collected: the site was never scanned, which does not mean that nothing is tested there.',
     }),

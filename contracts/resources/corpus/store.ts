@@ -5,6 +5,9 @@ import { CalendarDate, Count, Timestamp } from '#contracts/values/primitives.ts'
 
 const Price = z.string().regex(/^\d+(\.\d+)?$/);
 
+export const CollectedStatus = z
+  .enum(['collected', 'not_collected'])
+  .meta({ id: 'CollectedStatus', description: 'Whether a scan has read it yet.' });
 const ProductId = z.string().meta({ description: "The shop's id of the product, digits." });
 const VariantId = z.string().meta({ description: "The shop's id of the variant, digits." });
 const ProductTitle = z.string().meta({ description: 'Name of the product as listed.' });
@@ -149,7 +152,7 @@ export type StoreChange = z.infer<typeof StoreChange>;
 
 export const Store = z
   .strictObject({
-    status: z.enum(['collected', 'not_collected']).meta({
+    status: CollectedStatus.meta({
       description: 'not_collected: no scan has shown a product, which does not mean that the shop has none.',
     }),
     latest_scan: StoreScan.nullable().meta({ description: 'The newest scan; null: none was recorded.' }),

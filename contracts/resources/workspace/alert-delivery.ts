@@ -15,10 +15,7 @@ export const AlertDeliveryAttempt = z
     outcome: z
       .enum(['delivered', 'retrying', 'failed'])
       .meta({ description: 'Result of the attempt: done, another attempt follows, or given up.' }),
-    failure: FailureClass.nullable().meta({
-      description:
-        'The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. Null when delivered.',
-    }),
+    failure: FailureClass.nullable().meta({ description: 'The step that failed; null when delivered.' }),
     status_code: z
       .int()
       .nullable()

@@ -12,12 +12,15 @@ export const ApiKeyId = z
   .regex(/^key_[0-9a-z]{1,40}$/, 'an id of an API key')
   .meta({ description: 'Id of the key, not the key itself; `{keyId}` in paths.' });
 
+const ScopeName = z
+  .enum(SCOPES)
+  .meta({ id: 'Scope', description: 'What a key may do; each endpoint requires one.' });
 const Name = nameText(KEY_NAME_LENGTH_MAX).meta({ description: 'What the key is for.' });
 
 export const CreateApiKey = z
   .strictObject({
     name: Name,
-    scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).meta({
+    scopes: z.array(ScopeName).min(1).max(SCOPES.length).meta({
       description: 'Scopes of the key: a subset of those of the calling key.',
     }),
   })
@@ -53,12 +56,12 @@ const apiKeyShape = {
   workspace_id: WorkspaceId,
   name: Name,
   last_four: z.string().length(4).meta({ description: 'The last characters of the key, to recognise it.' }),
-  scopes: z.array(z.enum(SCOPES)).meta({
+  scopes: z.array(ScopeName).meta({
     description: 'Granted scopes. The present role of the member may allow fewer.',
   }),
   status: z
     .enum(['active', 'revoked'])
-    .meta({ description: 'A revoked key is refused from the next request on.' }),
+    .meta({ id: 'ApiKeyStatus', description: 'A revoked key is refused from the next request on.' }),
   created_at: Timestamp.meta({ description: 'When it was issued.' }),
   created_by: Member.meta({ description: 'The member who owns the key.' }),
   replaces: ApiKeyId.nullable().meta({
@@ -113,7 +116,7 @@ export const Me = z
     plan: z.enum(['free', 'pro', 'business', 'enterprise']).meta({
       description: 'Plan of the workspace; it decides the slots and the requests per minute.',
     }),
-    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What this key may do now.' }),
+    scopes: z.array(ScopeName).meta({ description: 'What this key may do now.' }),
     tracked_brands: z
       .strictObject({
         used: Count.meta({ description: 'Brands that the workspace tracks.' }),

@@ -7,7 +7,9 @@ import { RadarItem } from './radar.ts';
 
 export const BRIEF_NOTABLE_MAX = 10;
 
-export const BriefFeedback = z.enum(['useful', 'already_known', 'wrong']);
+export const BriefFeedback = z
+  .enum(['useful', 'already_known', 'wrong'])
+  .meta({ id: 'BriefFeedback', description: "The workspace's verdict on a brief." });
 export type BriefFeedback = z.infer<typeof BriefFeedback>;
 
 export const RadarChangeCounts = z

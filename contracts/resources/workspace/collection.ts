@@ -18,6 +18,7 @@ const MEMBER_ID_MAX_LENGTH = 64;
 
 const MemberId = z.string().min(1).max(MEMBER_ID_MAX_LENGTH);
 const VisibilityName = z.enum(['workspace', 'private']).meta({
+  id: 'CollectionVisibility',
   description:
     '`workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only.',
 });

@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import {
-  described,
-  ItemKey,
-  SUBJECT_KEYS,
-  SubjectTypeName,
-  type SubjectType,
-} from '#contracts/values/items.ts';
-import { Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
+import { ItemKey, SUBJECT_KEYS, SubjectTypeName, type SubjectType } from '#contracts/values/items.ts';
+import { described, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 import { proseText } from '#contracts/values/text.ts';
 
 export const NOTE_BODY_MAX_LENGTH = 10_000;

@@ -4,12 +4,14 @@ import { BrandReference } from '../corpus/brand.ts';
 import { adExcerptShape, StartedOn } from '../corpus/ads/creative.ts';
 
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']).meta({
+  id: 'RadarItemType',
   description: 'An ad seen for the first time that is news, an ad confirmed inactive, or a changed link.',
 });
 export type RadarItemType = z.infer<typeof RadarItemType>;
 
-/** A late scan corrects the item. */
-export const RadarCorrection = z.enum(['withdrawn', 'added', 'changed']);
+export const RadarCorrection = z
+  .enum(['withdrawn', 'added', 'changed'])
+  .meta({ id: 'RadarCorrection', description: 'How a scan that arrived late corrects what was reported.' });
 export type RadarCorrection = z.infer<typeof RadarCorrection>;
 
 export const RadarItem = z

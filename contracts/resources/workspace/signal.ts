@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PageRole } from '#contracts/observations/social-page-link.ts';
-import { AdFormat, CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
-import { AdId, AdPage } from '../corpus/ads/creative.ts';
+import { AdFormatName, AdId, AdPage } from '../corpus/ads/creative.ts';
 import { BrandReference } from '../corpus/brand.ts';
+import { PageRoleName } from '../corpus/social-page.ts';
 import { RadarCorrection } from './radar.ts';
 
 const Share = z.number().min(0).max(1);
@@ -72,7 +72,7 @@ export const Signal = z
     compared_with: CalendarDate.nullable().meta({
       description: 'The reliable day compared with; null for kinds that compare no days.',
     }),
-    format: AdFormat.nullable().meta({
+    format: AdFormatName.nullable().meta({
       description: 'Of a shift: the format that moved most; otherwise null.',
     }),
     about: z
@@ -83,7 +83,7 @@ export const Signal = z
             .nullable()
             .meta({ description: 'The ad, or null for a page alone.' }),
           page: AdPage.nullable().meta({ description: 'The page, or the page of the ad; null: not named.' }),
-          role: PageRole.nullable().meta({
+          role: PageRoleName.nullable().meta({
             description: 'Observed role of the page for the brand; null when the page was not linked.',
           }),
           destination_url: z

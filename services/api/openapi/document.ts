@@ -77,7 +77,8 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
   const parameter = (location: 'path' | 'query', name: string, schema: z.ZodType): Json => {
     // A schema with a transform has no input side, so it is documented by its output. Query parameters always
     // are.
-    const { description, ...rest } = lift(
+    // A description equal to that of a component is left to the component.
+    const { description = schema.description, ...rest } = lift(
       schema,
       schema instanceof z.ZodPipe || location === 'query' ? 'output' : 'input',
     );

@@ -40,9 +40,18 @@ export const TOOLS: readonly Tool[] = [
 
 type JsonSchema = Record<string, unknown>;
 
+/** Metadata without the names of components, so that the schema of a tool refers to nothing. */
+class UnnamedMetadata extends z.core.$ZodRegistry<z.core.GlobalMeta> {
+  override get(schema: z.core.$ZodType): z.core.GlobalMeta {
+    const { id: _id, ...meta } = z.globalRegistry.get(schema) ?? {};
+    return meta;
+  }
+}
+const METADATA = new UnnamedMetadata();
+
 /** Cached, because a server is created per request. Accepts every value: `callTool` checks arguments itself. */
 const publishedSchema = (schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON => {
-  const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
+  const json = z.toJSONSchema(schema, { io, unrepresentable: 'any', metadata: METADATA }) as JsonSchema;
   return {
     '~standard': {
       version: 1,

@@ -60,6 +60,16 @@ test('every property of a schema that can be null says what null means', () => {
   expect(silent.map(({ path }) => path.join('/'))).toEqual([]);
 });
 
+test('every enum that several places have is one named component', () => {
+  const enums = objects.filter(({ node }) => Array.isArray(node['enum']));
+  expect(enums.length).toBeGreaterThan(50);
+  const repeated = enums.filter(({ node }) => {
+    const values = JSON.stringify(node['enum']);
+    return enums.filter((other) => JSON.stringify(other.node['enum']) === values).length > 1;
+  });
+  expect(repeated.map(({ path }) => path.join('/'))).toEqual([]);
+});
+
 test('the codes of faults are a closed list in the document, each with its meaning', () => {
   const codes = resolved({ $ref: '#/components/schemas/ErrorDetailCode' });
   expect(codes['enum']).toEqual(Object.keys(DETAIL_CODES));

@@ -1,9 +1,19 @@
 import { z } from 'zod';
-import { AdFormat, CalendarDate, Count, Country, Timestamp } from '#contracts/values/primitives.ts';
+import { CalendarDate, Count, Country, Timestamp } from '#contracts/values/primitives.ts';
 import { BrandId, BrandReference } from '../brand.ts';
-import { AdId, AdTitle, Creative, CtaType, MediaKindName, PageOrNull, StartedOn } from './creative.ts';
+import {
+  AdFormatName,
+  AdId,
+  AdTitle,
+  Creative,
+  CtaType,
+  MediaKindName,
+  PageOrNull,
+  StartedOn,
+} from './creative.ts';
 
 export const AdStatus = z.enum(['active', 'missing', 'inactive']).meta({
+  id: 'AdStatus',
   description:
     '`missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart.',
 });
@@ -25,7 +35,7 @@ export const adSummaryShape = {
   brand_id: BrandId,
   page: PageOrNull,
   status: AdStatus,
-  format: AdFormat,
+  format: AdFormatName,
   body,
   title: AdTitle,
   cta_type: CtaType,

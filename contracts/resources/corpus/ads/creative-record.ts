@@ -1,41 +1,41 @@
 import { z } from 'zod';
-import { ANALYSIS_DEPTHS, CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
+import {
+  ANALYSIS_DEPTHS,
+  CREATIVE_FIELD_NAMES,
+  CREATIVE_FIELDS,
+  type CreativeField,
+} from '#contracts/values/media/creatives.ts';
 import { Count, Timestamp } from '#contracts/values/primitives.ts';
 import { BrandId, BrandReference } from '../brand.ts';
 import { AdId, CreativeId, mediaShape } from './creative.ts';
 
-export const AnalysisDepthName = z.enum(ANALYSIS_DEPTHS);
+export const AnalysisDepthName = z
+  .enum(ANALYSIS_DEPTHS)
+  .meta({ id: 'AnalysisDepth', description: 'Analysis depth; each level includes the earlier ones.' });
+
+const closedField = <Name extends CreativeField>(name: Name, id: string, description: string) =>
+  z.enum(CREATIVE_FIELDS[name]).meta({ id, description });
+export const CLOSED_FIELDS = {
+  hook: closedField('hook', 'CreativeHook', 'How the creative begins.'),
+  style: closedField('style', 'CreativeStyle', 'How it is made.'),
+  presenter: closedField('presenter', 'CreativePresenter', 'Who speaks or is shown.'),
+  setting: closedField('setting', 'CreativeSetting', 'Where it plays.'),
+  tone: closedField('tone', 'CreativeTone', 'The mood that it speaks in.'),
+  offer: closedField('offer', 'CreativeOffer', 'What kind of offer it makes.'),
+  audio: closedField('audio', 'CreativeAudio', 'What is heard.'),
+} as const;
+const orNotAnalysed = <Field extends z.ZodType>(field: Field) =>
+  field.nullable().meta({ description: `${field.description} Null: not analysed.` });
 
 export const CreativeFields = z
   .strictObject({
-    hook: z
-      .enum(CREATIVE_FIELDS.hook)
-      .nullable()
-      .meta({ description: 'How the creative begins; null: not analysed.' }),
-    style: z
-      .enum(CREATIVE_FIELDS.style)
-      .nullable()
-      .meta({ description: 'How it is made; null: not analysed.' }),
-    presenter: z
-      .enum(CREATIVE_FIELDS.presenter)
-      .nullable()
-      .meta({ description: 'Who speaks or is shown; null: not analysed.' }),
-    setting: z
-      .enum(CREATIVE_FIELDS.setting)
-      .nullable()
-      .meta({ description: 'Where it plays; null: not analysed.' }),
-    tone: z
-      .enum(CREATIVE_FIELDS.tone)
-      .nullable()
-      .meta({ description: 'The mood that it speaks in; null: not analysed.' }),
-    offer: z
-      .enum(CREATIVE_FIELDS.offer)
-      .nullable()
-      .meta({ description: 'What kind of offer it makes; null: not analysed.' }),
-    audio: z
-      .enum(CREATIVE_FIELDS.audio)
-      .nullable()
-      .meta({ description: 'What is heard; null: not analysed.' }),
+    hook: orNotAnalysed(CLOSED_FIELDS.hook),
+    style: orNotAnalysed(CLOSED_FIELDS.style),
+    presenter: orNotAnalysed(CLOSED_FIELDS.presenter),
+    setting: orNotAnalysed(CLOSED_FIELDS.setting),
+    tone: orNotAnalysed(CLOSED_FIELDS.tone),
+    offer: orNotAnalysed(CLOSED_FIELDS.offer),
+    audio: orNotAnalysed(CLOSED_FIELDS.audio),
   })
   .meta({
     id: 'CreativeFields',
@@ -45,9 +45,7 @@ export const CreativeFields = z
 
 const summaryShape = {
   ...mediaShape,
-  depth: AnalysisDepthName.meta({
-    description: 'Analysis depth; each level includes the earlier ones.',
-  }),
+  depth: AnalysisDepthName,
   fields: CreativeFields,
   transcript_excerpt: z
     .string()

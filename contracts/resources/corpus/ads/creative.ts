@@ -37,7 +37,10 @@ export const CreativeKey = z
   .string()
   .regex(CREATIVE_KEY)
   .meta({ description: 'SHA-256 of the file, in hex.' });
-export const MediaKindName = z.enum(MEDIA_KINDS).meta({ description: 'What kind of file it is.' });
+export const AdFormatName = AdFormat.meta({ id: 'AdFormat' });
+export const MediaKindName = z
+  .enum(MEDIA_KINDS)
+  .meta({ id: 'MediaKind', description: 'What kind of file it is.' });
 
 const Pixels = Count.nullable().meta({ description: 'In pixels; null: not measured.' });
 
@@ -111,7 +114,7 @@ export const BrandThumbs = z
 export const adExcerptShape = {
   id: AdId,
   page: PageOrNull,
-  format: AdFormat,
+  format: AdFormatName,
   title: AdTitle,
   body: z.string().nullable().meta({ description: 'The first 300 characters; null: none observed.' }),
 } as const;
