@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorType } from '#contracts/errors.ts';
+import { type DetailCode, type ErrorCode, ERRORS, type ErrorType } from '#contracts/errors.ts';
 import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resources/envelope.ts';
 import {
   deprecationHeaders,
@@ -10,7 +10,7 @@ import {
 } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
-import { isList, ROW_FORMATS } from '../server/list-formats.ts';
+import { isList, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
   CORPUS_HEADERS,
   DEPRECATION_HEADERS,
@@ -113,6 +113,13 @@ const ROWS: Json = {
     'All items from the cursor on, at most 10,000: one line of JSON each, or one row of CSV with the names of properties in the first. `limit` does not count. The reply ends with the trailer `x-next-cursor` when there are more.',
 };
 
+const rowsOf = (endpoint: Endpoint): Json => {
+  const rows = endpoint.reply.example as Parameters<typeof writeRows>[2];
+  return Object.fromEntries(
+    ROW_FORMATS.map((type) => [type, { schema: ROWS, example: writeRows(endpoint, type, rows, true) }]),
+  );
+};
+
 const successOf = (endpoint: Endpoint, lift: Lift): Json => {
   const { shape, example, status } = endpoint.reply;
   const headers = [
@@ -138,7 +145,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
           schema: lift(replySchema(endpoint), 'output'),
           example: { data: example, meta },
         },
-        ...(isList(endpoint) ? Object.fromEntries(ROW_FORMATS.map((type) => [type, { schema: ROWS }])) : {}),
+        ...(isList(endpoint) ? rowsOf(endpoint) : {}),
       },
     },
     ...(endpoint.corpus ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
@@ -233,17 +240,24 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
   };
 };
 
-/** Refusals of HTTP, which the contract's types do not tell apart. */
+/** Refusals of HTTP, which the contract's types do not tell apart, each with the code in its details. */
 const HTTP_REFUSALS = {
-  not_acceptable: 'The endpoint sends none of the types in `accept`.',
-  body_too_large: 'The body is too large: send a smaller one, or several requests.',
-  unsupported_media_type: 'Send the body as `content-type: application/json`, without `content-encoding`.',
-} as const;
+  not_acceptable: { meaning: 'The endpoint sends none of the types in `accept`.', detail: null },
+  body_too_large: {
+    meaning: 'The body is too large: send a smaller one, or several requests.',
+    detail: 'body_too_large',
+  },
+  unsupported_media_type: {
+    meaning: 'Send the body as `content-type: application/json`, without `content-encoding`.',
+    detail: 'content_type',
+  },
+} as const satisfies Partial<Record<ErrorCode, { meaning: string; detail: DetailCode | null }>>;
 
-const httpErrorResponse = (code: keyof typeof HTTP_REFUSALS, message: string, error: Json): Json => {
-  const { type, status } = ERRORS[code];
-  const details = [{ path: '', message, code }];
-  const example = { error: { type, message, status, request_id: REQUEST_ID_EXAMPLE, details } };
+const httpErrorResponse = (refused: keyof typeof HTTP_REFUSALS, error: Json): Json => {
+  const { type, status } = ERRORS[refused];
+  const { meaning: message, detail: code } = HTTP_REFUSALS[refused];
+  const details = code === null ? {} : { details: [{ path: '', message, code }] };
+  const example = { error: { type, message, status, request_id: REQUEST_ID_EXAMPLE, ...details } };
   return {
     description: message,
     headers: headerRefs(RATE_HEADERS),
@@ -273,9 +287,9 @@ const createContract = (endpoints: readonly Endpoint[]): Json => {
     },
     ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
     ...Object.fromEntries(
-      Object.entries(HTTP_REFUSALS).map(([code, meaning]) => [
+      (Object.keys(HTTP_REFUSALS) as (keyof typeof HTTP_REFUSALS)[]).map((code) => [
         componentNameOf(code),
-        httpErrorResponse(code as keyof typeof HTTP_REFUSALS, meaning, error),
+        httpErrorResponse(code, error),
       ]),
     ),
   };

@@ -86,7 +86,13 @@ const BUSY = new Refusal(
   RETRY_AFTER_SECONDS,
 );
 
-const writeRows = (endpoint: Endpoint, format: RowFormat, rows: readonly Row[], isFirst: boolean): string => {
+/** `isFirst`: CSV begins with the names of the columns. */
+export const writeRows = (
+  endpoint: Endpoint,
+  format: RowFormat,
+  rows: readonly Row[],
+  isFirst: boolean,
+): string => {
   if (format === NDJSON) return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   const all = columnsOf(endpoint);
   const cells = rows.map((row) => all.map(({ read }) => read(row)));

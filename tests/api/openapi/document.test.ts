@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { DETAIL_CODES, Refusal } from '#contracts/errors.ts';
 import { openApiDocument } from '#services/api/openapi/document.ts';
 
@@ -78,4 +79,28 @@ test('the codes of faults are a closed list in the document, each with its meani
   }
   // @ts-expect-error Another code does not compile.
   expect(new Refusal('invalid_input', '', [{ path: '', message: '', code: 'unlisted' }])).toBeDefined();
+});
+
+const bodies = objects.filter(({ path }) => path.at(-2) === 'content');
+
+test('every body of requests, replies, errors and webhooks has an example', () => {
+  expect(bodies.length).toBeGreaterThan(150);
+  const without = bodies.filter(({ node }) => node['example'] === undefined);
+  expect(without.map(({ path }) => path.join('/'))).toEqual([]);
+});
+
+/** Refers to components as zod reads it. */
+const local = (schema: unknown): Node =>
+  JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')) as Node;
+const $defs = local(resolved({ $ref: '#/components/schemas' }));
+const schemaOf = ({ schema }: Node): z.ZodType =>
+  z.fromJSONSchema({ ...local(schema), $defs } as Parameters<typeof z.fromJSONSchema>[0]);
+
+test('every example is valid by the schema that is published with it', () => {
+  const faults = bodies.flatMap(({ path, node }) =>
+    (schemaOf(node).safeParse(node['example']).error?.issues ?? []).map(
+      (issue) => `${path.join('/')}: ${issue.path.join('.')} ${issue.message}`,
+    ),
+  );
+  expect(faults).toEqual([]);
 });
