@@ -774,7 +774,7 @@ export interface operations {
       query?: {
         /** Uuid or slug of a brand. */
         brand_id?: string;
-        /** A category of any level. */
+        /** Network of the public brands of this category, of any level. */
         category_id?: string;
       };
       header?: {
@@ -848,11 +848,11 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** A category of any level. */
+        /** Only brands of this category, of any level. */
         category_id?: string;
-        /** The brand's country. */
+        /** Only brands based in this country, ISO 3166-1 alpha-2. */
         country?: string;
-        /** Search in names. */
+        /** Part of the name, in upper or lower case. */
         q?: string;
         /** First letter of the name. */
         letter?: string;
@@ -896,7 +896,7 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** A category of any level. */
+        /** Only brands of this category, of any level. */
         category_id?: string;
       };
       header?: {
@@ -1485,7 +1485,7 @@ export interface operations {
         brandId: string;
       };
       query?: {
-        /** How many weeks back. */
+        /** ISO weeks, counted back from the latest observed one. */
         weeks?: number;
       };
       header?: {
@@ -2102,7 +2102,7 @@ export interface operations {
         page_type?: components["schemas"]["PageType"];
         /** Pages of this brand, and pages its ads lead to. */
         brand_id?: string;
-        /** A category of any level. */
+        /** Pages of brands of this category, of any level. */
         category_id?: string;
         /** Part of the address, in upper or lower case. */
         url?: string;
@@ -2182,7 +2182,7 @@ export interface operations {
         cursor?: string;
         /** The country that most visits come from. */
         country: string;
-        /** A category of any level. */
+        /** Only brands of this category, of any level. */
         category_id?: string;
       };
       header?: {
@@ -2222,11 +2222,11 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** Length of the window. */
+        /** Length of the window in UTC days. */
         days?: number;
-        /** A category of any level. */
+        /** Only brands of this category, of any level. */
         category_id?: string;
-        /** The brand's country. */
+        /** Only brands based in this country, ISO 3166-1 alpha-2. */
         country?: string;
       };
       header?: {
@@ -2266,9 +2266,9 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** A category of any level. */
+        /** Only brands of this category, of any level. */
         category_id?: string;
-        /** The brand's country. */
+        /** Only brands based in this country, ISO 3166-1 alpha-2. */
         country?: string;
       };
       header?: {
@@ -2812,7 +2812,7 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** How many days back. */
+        /** Number of days, counted back from the last scan. */
         days?: number;
         /** Only these kinds, separated by commas. */
         kinds?: Array<components["schemas"]["SignalKind"]>;
@@ -3681,7 +3681,7 @@ export interface operations {
         collectionId: string;
         /** Type of the item. */
         itemType: components["schemas"]["ItemType"];
-        /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
       query?: never;
@@ -3725,7 +3725,7 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** Of this type only. */
+        /** Items of this type only. */
         item_type?: components["schemas"]["ItemType"];
       };
       header?: {
@@ -3801,7 +3801,7 @@ export interface operations {
         ws: string;
         /** Type of the item. */
         itemType: components["schemas"]["ItemType"];
-        /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
       query?: never;
@@ -3845,7 +3845,7 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** On subjects of this type only. */
+        /** Notes on subjects of this type only. */
         subject_type?: components["schemas"]["SubjectType"];
         /** Notes on this subject only. Requires `subject_type`, which decides the format of the key. */
         subject_key?: string;
@@ -4230,9 +4230,9 @@ export interface components {
       link_description: string | null;
       /** The address as shown to viewers; null: none observed. */
       caption: string | null;
-      /** Of the copy, as ISO 639 or the codes of the network; empty: none observed. */
+      /** Languages of the copy, as ISO 639 or codes of the network; empty: none observed. */
       languages: Array<string>;
-      /** As the library shows it. */
+      /** Pictures and videos as the library shows them. */
       media: Array<components["schemas"]["AdMedia"]>;
       /** Its archived files, at most 100; empty: none stored. */
       archived_media: Array<components["schemas"]["Creative"]>;
@@ -4284,7 +4284,7 @@ export interface components {
       /** As last observed; null: never observed. */
       page_name: string | null;
     };
-    /** `missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
+    /** `active`: shown by the last scan that covered its page; `missing`: not seen by it, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
     AdStatus: "active" | "missing" | "inactive";
     /** An ad as the library showed it, as in lists. */
     AdSummary: {
@@ -4330,7 +4330,7 @@ export interface components {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
       created_by: string;
@@ -4356,7 +4356,7 @@ export interface components {
         /** Such as `hooks.slack.com`. */
         host: string;
       } | null;
-      /** As members set it. */
+      /** Whether members switched the rule on; `sends_on` says what that amounts to. */
       enabled: boolean;
       /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
       sends_on: Array<components["schemas"]["AlertChannel"]>;
@@ -4393,7 +4393,7 @@ export interface components {
       items_total: number;
       /** When it was queued. */
       created_at: string;
-      /** While retrying; otherwise null. */
+      /** When the next attempt is due; null unless `retrying`. */
       next_attempt_at: string | null;
       /** When it was delivered, given up or cancelled; null until then. */
       finished_at: string | null;
@@ -4401,7 +4401,7 @@ export interface components {
       reason: string | null;
       /** All attempts, including those not shown. */
       attempts_total: number;
-      /** Oldest first; at most the latest 30. */
+      /** Attempts, oldest first; at most the latest 30. */
       attempts: Array<components["schemas"]["AlertDeliveryAttempt"]>;
     };
     /** One try to send a delivery. */
@@ -4418,7 +4418,7 @@ export interface components {
       status_code: number | null;
       /** Why it failed, as a sentence; null when delivered. */
       reason: string | null;
-      /** Milliseconds from its begin to the answer, or to its failure. */
+      /** Milliseconds from its start to the answer, or to its failure. */
       duration_ms: number;
       /** When the next attempt was due; null when there was none. */
       next_attempt_at: string | null;
@@ -4434,7 +4434,7 @@ export interface components {
       brand: components["schemas"]["BrandReference"];
       /** What was observed, as a sentence. */
       title: string;
-      /** The library's id of the ad; null for pages and signals. */
+      /** The library's id of the ad; null when it is about no single ad. */
       ad_id: string | null;
       /** The network's id of the page; null when none is named. */
       page_id: string | null;
@@ -4444,7 +4444,7 @@ export interface components {
       previous_destination_url: string | null;
       /** For `activity`, the kind of signal; otherwise null. */
       signal: string | null;
-      /** Link to details in this service. */
+      /** Address of the details in this API. */
       url: string;
     };
     /** Body of a delivery of an alert rule. */
@@ -4456,7 +4456,7 @@ export interface components {
       kind: components["schemas"]["DeliveryKind"];
       /** When the delivery was queued. */
       created_at: string;
-      /** The calling key's workspace, `{ws}` in the paths of this service. */
+      /** The workspace of the rule. */
       workspace_id: string;
       /** The rule that sends. */
       alert: {
@@ -4492,7 +4492,7 @@ export interface components {
     };
     /** `new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them. */
     AlertTrigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
-    /** Analysis depth; each level includes the earlier ones. */
+    /** `measured`: media facts are known; `transcribed`: also what is said; `described`: also the closed fields. */
     AnalysisDepth: "measured" | "transcribed" | "described";
     /** What is known of a key, without the key itself. */
     ApiKey: {
@@ -4546,7 +4546,7 @@ export interface components {
       name: string;
       /** Domain that it is known by; each brand has one. */
       domain: string;
-      /** The brand in this service. */
+      /** Address of the brand in this API. */
       url: string;
       /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
@@ -4631,21 +4631,21 @@ export interface components {
       name: string;
       /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
-      /** The brand in this service. */
+      /** Address of the brand in this API. */
       url: string;
     };
     /** A brand that search engines should list. */
     BrandSitemapEntry: {
       /** Name of the brand in links, made from its domain; paths take it for the id. */
       slug: string;
-      /** The brand in this service. */
+      /** Address of the brand in this API. */
       url: string;
       /** Newest observation of its profile or scan of its ads. */
       updated_at: string;
     };
     /** What is tested on the site of a brand; never which arm did better. */
     BrandSplitTests: {
-      /** not_collected: the site was never scanned, which does not mean that nothing is tested there. */
+      /** `not_collected`: the site was never scanned, which does not mean that nothing is tested there. */
       status: components["schemas"]["CollectedStatus"];
       /** When the site was last scanned; null: never. */
       scanned_at: string | null;
@@ -4659,7 +4659,7 @@ export interface components {
         category: string;
         /** Site of the tool's maker; null: not known. */
         website_url: string | null;
-        /** The tool in this service. */
+        /** Address of the tool in this API. */
         url: string;
         /** Whether any scan could read its configuration. */
         read: boolean;
@@ -4668,9 +4668,9 @@ export interface components {
         /** Tests that were read from the tool; null when it was not read. */
         tests: number | null;
       }> | null;
-      /** Running ones first, then newest first; null when no tool was read. */
+      /** Tests read on the site, running ones first, then newest first; null when no tool was read. */
       tests: Array<components["schemas"]["SplitTest"]> | null;
-      /** Of the brand's top-level category; null where it has none. */
+      /** Tests at brands of the brand's top-level category; null where it has none. */
       category_profile: {
         category: components["schemas"]["CategoryReference"];
         /** Public brands of the category with a tool that was read. */
@@ -4697,7 +4697,7 @@ export interface components {
       name: string;
       /** Domain that it is known by; each brand has one. */
       domain: string;
-      /** The brand in this service. */
+      /** Address of the brand in this API. */
       url: string;
       /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
@@ -4722,7 +4722,7 @@ export interface components {
     BrandThumbs: {
       /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
-      /** Newest first; empty when none is stored. */
+      /** Up to four still images, newest first; empty when none is stored. */
       thumbs: Array<components["schemas"]["Thumb"]>;
     };
     /** What a week brought, by brand and with notable items. */
@@ -4737,9 +4737,9 @@ export interface components {
       to: string;
       /** Brands that were tracked. */
       brands: number;
-      /** At all of them. */
+      /** Radar items at all of these brands. */
       changes: components["schemas"]["RadarChangeCounts"];
-      /** Null when there is none, or it was cleared. */
+      /** The workspace's verdict; null when there is none, or it was cleared. */
       feedback: components["schemas"]["BriefFeedback"] | null;
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
@@ -4765,9 +4765,9 @@ export interface components {
       to: string;
       /** Brands that were tracked. */
       brands: number;
-      /** At all of them. */
+      /** Radar items at all of these brands. */
       changes: components["schemas"]["RadarChangeCounts"];
-      /** Null when there is none, or it was cleared. */
+      /** The workspace's verdict; null when there is none, or it was cleared. */
       feedback: components["schemas"]["BriefFeedback"] | null;
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
@@ -4782,7 +4782,7 @@ export interface components {
       slug: string;
       /** The category in words, to be shown to people. */
       name: string;
-      /** The category in this service. */
+      /** Address of the category in this API. */
       url: string;
       /** 1 for a top level, 3 for a leaf. */
       level: number;
@@ -4792,7 +4792,7 @@ export interface components {
       description: string | null;
       /** Categories directly below. */
       children: number;
-      /** Over the public brands of this category and of those below it. */
+      /** Figures of the public brands of this category and of those below it. */
       totals: {
         /** Public brands, each counted once. */
         brands: number;
@@ -4821,7 +4821,7 @@ export interface components {
     CategorySitemapEntry: {
       /** Name of the category in links; several categories may share one. */
       slug: string;
-      /** The category in this service. */
+      /** Address of the category in this API. */
       url: string;
       /** Its newest naming, or observation of its public brands. */
       updated_at: string;
@@ -4896,7 +4896,7 @@ export interface components {
       created_by: string;
       /** Ids of members who may see and change it regardless of its visibility. */
       editors: Array<string>;
-      /** Newest first, the newest 100. */
+      /** Its items, newest first, at most 100. */
       items: Array<components["schemas"]["CollectionItem"]>;
       /** Number of all items, including those not shown. */
       item_count: number;
@@ -4908,7 +4908,7 @@ export interface components {
     /** A thing on a board. */
     CollectionItem: {
       item_type: components["schemas"]["ItemType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
       created_by: string;
@@ -4998,13 +4998,13 @@ export interface components {
       media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Size of the file; null: not measured. */
+      /** Size of the file in bytes; null: not measured. */
       bytes: number | null;
       /** In pixels; null: not measured. */
       width: number | null;
       /** In pixels; null: not measured. */
       height: number | null;
-      /** Length of a video; null: an image, or not measured. */
+      /** Length of a video in seconds; null: an image, or not measured. */
       duration_seconds: number | null;
       /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
@@ -5016,7 +5016,7 @@ export interface components {
       first_seen_at: string;
       /** When a measurement or analysis of the file last found something new. */
       as_of: string;
-      /** The asset in this service. */
+      /** Address of the asset in this API. */
       url: string;
       /** URL of the file's record, shared by all ads that carry the file. */
       record_url: string;
@@ -5025,7 +5025,7 @@ export interface components {
     CreativeAudio: "speech" | "music" | "speech_and_music" | "effects" | "silent";
     /** How far creative files were processed, and what was found. */
     CreativeCoverage: {
-      /** Null: over the files of all public brands. */
+      /** The brand that is counted; null: the files of all public brands are. */
       brand: components["schemas"]["BrandReference"] | null;
       /** Files whose media facts are known; all counts below are of these. */
       measured_files: number;
@@ -5041,7 +5041,7 @@ export interface components {
       fields: Array<{
         /** Name of the closed field, as in `CreativeFields`. */
         field: "hook" | "style" | "presenter" | "setting" | "tone" | "offer" | "audio";
-        /** Most files first; null when no file has been described. */
+        /** Its values, most files first; null when no file has been described. */
         values: Array<{
           /** One of the values of the field. */
           value: string;
@@ -5082,7 +5082,7 @@ export interface components {
       newest: Array<components["schemas"]["LibraryAd"]>;
       /** Figures over all active ads, not over the samples. */
       totals: {
-        /** Over all active ads, with stored media or without. */
+        /** All active ads, with stored media or without. */
         active_ads: number;
         /** Active ads with at least one archived file. */
         with_stored_media: number;
@@ -5120,13 +5120,13 @@ export interface components {
       media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Size of the file; null: not measured. */
+      /** Size of the file in bytes; null: not measured. */
       bytes: number | null;
       /** In pixels; null: not measured. */
       width: number | null;
       /** In pixels; null: not measured. */
       height: number | null;
-      /** Length of a video; null: an image, or not measured. */
+      /** Length of a video in seconds; null: an image, or not measured. */
       duration_seconds: number | null;
       /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
@@ -5144,13 +5144,13 @@ export interface components {
       stored_at: string;
       /** When a measurement or analysis last found something new. */
       as_of: string;
-      /** The record in this service. */
+      /** Address of the record in this API. */
       url: string;
-      /** Frames extracted from a video; null: none were extracted. */
+      /** Times of the frames extracted from a video; null: none were extracted. */
       frame_times_seconds: Array<number> | null;
-      /** Frames that were analysed; null: not analysed. */
+      /** Times of the frames that were analysed; null: not analysed. */
       read_frame_times_seconds: Array<number> | null;
-      /** Null: not read. */
+      /** The words that are spoken; null: not read. */
       transcript: {
         /** Text before corrections; empty when there is no speech. */
         text: string;
@@ -5180,11 +5180,11 @@ export interface components {
         id: string;
         /** Stable id of the brand, `{brandId}` in paths. */
         brand_id: string;
-        /** Not confirmed inactive. */
+        /** Whether the ad is not confirmed inactive. */
         active: boolean;
         /** Id of the file in this ad, `{creativeId}` in paths. */
         creative_id: string;
-        /** The ad in this service. */
+        /** Address of the ad in this API. */
         url: string;
       }>;
     };
@@ -5195,13 +5195,13 @@ export interface components {
       media_kind: components["schemas"]["MediaKind"];
       /** Media type, such as `video/mp4`; null: not measured. */
       content_type: string | null;
-      /** Size of the file; null: not measured. */
+      /** Size of the file in bytes; null: not measured. */
       bytes: number | null;
       /** In pixels; null: not measured. */
       width: number | null;
       /** In pixels; null: not measured. */
       height: number | null;
-      /** Length of a video; null: an image, or not measured. */
+      /** Length of a video in seconds; null: an image, or not measured. */
       duration_seconds: number | null;
       /** URL of the stored file; null when it is not stored. */
       media_url: string | null;
@@ -5219,7 +5219,7 @@ export interface components {
       stored_at: string;
       /** When a measurement or analysis last found something new. */
       as_of: string;
-      /** The record in this service. */
+      /** Address of the record in this API. */
       url: string;
     };
     /** Where it plays. */
@@ -5303,7 +5303,7 @@ export interface components {
       error: {
         /** Class of the error, one for each group of statuses. */
         type: "bad_request" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "conflict" | "rate_limited" | "internal" | "unavailable";
-        /** What to do. */
+        /** What went wrong, and what to do; its words may change. */
         message: string;
         /** HTTP status of the reply. */
         status: number;
@@ -5365,7 +5365,7 @@ export interface components {
     Evidence: {
       /** Kind of record behind `url`. */
       resource: "radar" | "ad" | "ads" | "daily_activity" | "social_pages" | "store";
-      /** URL in this service, readable with the same key. */
+      /** Address in this API, readable with the same key. */
       url: string;
     };
     /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
@@ -5402,7 +5402,7 @@ export interface components {
     };
     /** The workspace's verdict on a brief. */
     GiveBriefFeedback: {
-      /** Null clears. */
+      /** The verdict; null clears an earlier one. */
       feedback: components["schemas"]["BriefFeedback"] | null;
     };
     /** A page that runs ads for two or more brands: an observed association. */
@@ -5414,7 +5414,7 @@ export interface components {
       brands: number;
       /** Live creatives: active ads of these brands on the page. */
       active_ads: number;
-      /** Most active ads first, at most 50. */
+      /** Its brands, most active ads first, at most 50. */
       roster: Array<{
         brand: components["schemas"]["BrandReference"];
         /** Its active ads on the page. */
@@ -5427,38 +5427,38 @@ export interface components {
     IssuedWebhookSecret: {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** Shown only in this reply: store it now. */
+      /** The signing secret, shown only in this reply: store it now. */
       webhook_secret: string;
       /** True when it replaced another secret, which no longer signs. */
       rotated: boolean;
       /** When it was made; it signs from then on. */
       created_at: string;
     };
-    /** A thing by type and key. Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+    /** A thing by type and key. Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
     ItemReference: {
       /** Decides the format of `item_key`. */
       item_type: "ad";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "brand";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "creative";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "creative_record";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "page";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     };
     /** Decides the format of `item_key`. */
@@ -5489,7 +5489,7 @@ export interface components {
       first_seen_at: string;
       /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
       as_of: string;
-      /** The page in this service. */
+      /** Address of the page in this API. */
       url: string;
       /** Public brands whose ads lead here, most ads first, at most 20. */
       brands: Array<{
@@ -5507,7 +5507,7 @@ export interface components {
       canonical_url: string | null;
       /** HTTP status of the last visit, after redirects; null: never visited, or no answer. */
       http_status: number | null;
-      /** Null: not read. */
+      /** Headings of the page, in their order; null: not read. */
       headings: Array<string> | null;
       /** Texts of call-to-action buttons; null: not scraped. */
       cta_texts: Array<string> | null;
@@ -5542,18 +5542,18 @@ export interface components {
       first_seen_at: string;
       /** Newest observation of the page: an ad that began to lead here, a visit, or a classification. */
       as_of: string;
-      /** The page in this service. */
+      /** Address of the page in this API. */
       url: string;
     };
     /** Where the brand's active ads run. */
     Leakage: {
       /** All of the brand's active ads; the next four add up to it. */
       active_ads: number;
-      /** On pages linked to the brand as `OFFICIAL` or `REGIONAL`. */
+      /** Ads on pages linked to the brand as `OFFICIAL` or `REGIONAL`. */
       own_page_ads: number;
-      /** On pages linked to the brand in any other role, or to other brands only. */
+      /** Ads on pages linked to the brand in any other role, or to other brands only. */
       third_party_ads: number;
-      /** On named pages that are linked to no brand: their owner is unknown. */
+      /** Ads on named pages that are linked to no brand: their owner is unknown. */
       unlinked_page_ads: number;
       /** Ads whose page no source named; they count neither as own nor as foreign. */
       unnamed_page_ads: number;
@@ -5563,12 +5563,12 @@ export interface components {
       third_party_pages: number;
       /** Pages linked to no brand with active ads. */
       unlinked_pages: number;
-      /** At most 10, most active ads first. */
+      /** Third-party pages, most active ads first, at most 10. */
       largest_third_party_pages: Array<{
         page: components["schemas"]["AdPage"];
-        /** Null: the page is linked to other brands only. */
+        /** Observed role of the page for the brand; null: it is linked to other brands only. */
         role: components["schemas"]["PageRole"] | null;
-        /** The brand's. */
+        /** The brand's active ads on the page. */
         active_ads: number;
       }>;
     };
@@ -5591,7 +5591,7 @@ export interface components {
       days_active: number | null;
       /** Its archived assets, at most four. */
       creatives: Array<components["schemas"]["Creative"]>;
-      /** The ad in this service. */
+      /** Address of the ad in this API. */
       url: string;
     };
     /** Metadata of a list without pages. */
@@ -5631,7 +5631,7 @@ export interface components {
     };
     /** Who is calling, and what it may do. Clients read this first. */
     Me: {
-      /** Stands for `{ws}` in paths. */
+      /** Id of the workspace; stands for `{ws}` in paths. */
       workspace_id: string;
       /** Name to show; null while it is not known yet. */
       workspace_name: string | null;
@@ -5683,10 +5683,10 @@ export interface components {
     };
     /** What a member writes about a thing; each has one note on it at most. */
     Note: {
-      /** Unchanged when the note is replaced. */
+      /** Stable id of the note, `{noteId}` in paths; unchanged when the note is replaced. */
       id: string;
       subject_type: components["schemas"]["SubjectType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
@@ -5711,20 +5711,20 @@ export interface components {
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
-      /** The operator in this service. */
+      /** Address of the operator in this API. */
       url: string;
       /** Public brands whose domain was observed with it. */
       public_brands: number;
       /** The public brands whose domain was observed with it, by name, at most 200. */
       brands: Array<components["schemas"]["BrandReference"]>;
-      /** By domain, at most 200. */
+      /** Domains that it was observed with, by name, at most 200. */
       domain_associations: Array<{
         /** Domain of a site. */
         domain: string;
         /** Sources of the association. */
         bases: Array<components["schemas"]["OperatorBasis"]>;
       }>;
-      /** By id, at most 200. */
+      /** Pages that it was observed with, by id, at most 200. */
       page_associations: Array<{
         /** The network's id of the page: digits, beyond 2^53, hence a string. */
         page_id: string;
@@ -5748,7 +5748,7 @@ export interface components {
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
-      /** The operator in this service. */
+      /** Address of the operator in this API. */
       url: string;
       /** Sources of the association. */
       bases: Array<components["schemas"]["OperatorBasis"]>;
@@ -5769,7 +5769,7 @@ export interface components {
       pages: number;
       /** When something new about it was last observed. */
       observed_at: string;
-      /** The operator in this service. */
+      /** Address of the operator in this API. */
       url: string;
       /** Public brands whose domain was observed with it. */
       public_brands: number;
@@ -5795,16 +5795,16 @@ export interface components {
     Partnership: {
       /** The partner page. */
       creator: {
-        /** Null when the library gave only its name. */
+        /** The network's id of the page; null when the library gave only its name. */
         page_id: string | null;
         /** As last observed; null: never observed. */
         page_name: string | null;
       };
       /** Branded-content ads within the window; the next two counts add up to it. */
       ads: number;
-      /** Run by the brand's page, naming the creator. */
+      /** Ads run by the brand's page, naming the creator. */
       brand_page_ads: number;
-      /** Run by the creator's page. */
+      /** Ads run by the creator's page. */
       creator_page_ads: number;
       /** Of `ads`, those not confirmed inactive. */
       active_ads: number;
@@ -5845,7 +5845,7 @@ export interface components {
         body: string | null;
         /** Start date in the library; null: it states none. */
         started_on: string | null;
-        /** The ad in this service. */
+        /** Address of the ad in this API. */
         url: string;
       };
       /** Destination of the ad; after a change, the new one; null: no link observed. */
@@ -5870,7 +5870,7 @@ export interface components {
       monthly_visits: number;
       /** The day, or the first of the month, of the visits. */
       estimated_for: string;
-      /** Where most visits come from. */
+      /** Where most visits come from, ISO 3166-1 alpha-2. */
       country: string;
       /** Share of visits from this country, 0 to 1. */
       country_share: number;
@@ -5890,7 +5890,7 @@ export interface components {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when the item was not there. */
       removed: boolean;
@@ -5905,7 +5905,7 @@ export interface components {
       from: string;
       /** Last day, in UTC, included. */
       to: string;
-      /** As requested; null for all brands tracked at the time. */
+      /** Brands that were requested; null for all brands tracked at the time. */
       brand_ids: Array<string> | null;
       /** How many brands it is about. */
       brands: number;
@@ -5925,7 +5925,7 @@ export interface components {
       sha256: string | null;
       /** Length of the file; null until ready. */
       size_bytes: number | null;
-      /** Null until ready. Needs no API key and works for 15 minutes; read the report again for a fresh one. */
+      /** Address of the file, which needs no API key and works for 15 minutes; null until ready. Read the report again for a fresh one. */
       download_url: string | null;
       /** When `download_url` stops working; null without one. */
       download_expires_at: string | null;
@@ -5953,7 +5953,7 @@ export interface components {
       foreign_ads: number;
       /** Pages that those ads run on. */
       foreign_pages: number;
-      /** At most 5, most active ads first. */
+      /** Those pages, most active ads first, at most 5. */
       largest_foreign_pages: Array<{
         page: components["schemas"]["AdPage"];
         /** Active ads on the page that carry the text. */
@@ -5997,9 +5997,9 @@ export interface components {
       /** Place in the whole list, from 1 on its first page. */
       rank: number;
       brand: components["schemas"]["BrandSummary"];
-      /** On the recent reliable day. */
+      /** Active ads on the recent reliable day. */
       active_ads: number;
-      /** On the earlier reliable day. */
+      /** Active ads on the earlier reliable day. */
       previous_active_ads: number;
       /** `active_ads` minus `previous_active_ads`. */
       growth: number;
@@ -6007,7 +6007,7 @@ export interface components {
       growth_rate: number | null;
       /** The recent reliable day, in UTC, within the last week. */
       day: string;
-      /** 7 to 28 days before `day`. */
+      /** The earlier reliable day, 7 to 28 days before `day`. */
       previous_day: string;
     };
     /** An empty object. */
@@ -6015,7 +6015,7 @@ export interface components {
     /** A thing that the workspace saved for later. */
     SavedItem: {
       item_type: components["schemas"]["ItemType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who saved it. */
       created_by: string;
@@ -6069,7 +6069,7 @@ export interface components {
         ad: {
           /** The library's id of the ad: digits, beyond 2^53, hence a string. */
           id: string;
-          /** The ad in this service. */
+          /** Address of the ad in this API. */
           url: string;
         } | null;
         /** The page, or the page of the ad; null: not named. */
@@ -6129,7 +6129,7 @@ export interface components {
     };
     /** Profile of a page by one source. */
     SocialPageProfile: {
-      /** Who says so. */
+      /** The collector that read it, or the surface that was read. */
       source: string;
       /** When the source last stated something new. */
       observed_at: string;
@@ -6158,7 +6158,7 @@ export interface components {
       state: "running" | "paused" | "ended" | "unknown";
       /** Basis of the state: the configuration, its dates, the assignment of a visitor to an arm, or absence from the tool. */
       state_basis: "configuration" | "dates" | "assignment" | "absence" | "unknown";
-      /** Null when they could not be read. */
+      /** Variants that visitors are assigned to; null when they could not be read. */
       arms: Array<{
         /** As configured, without amounts; null: it has none. */
         name: string | null;
@@ -6197,7 +6197,7 @@ export interface components {
     SplitTestType: "price" | "shipping" | "offer" | "content" | "layout" | "theme" | "redirect" | "checkout" | "personalization" | "rollout" | "other";
     /** The public catalogue of a brand as last collected, and its changes. */
     Store: {
-      /** not_collected: no scan has shown a product, which does not mean that the shop has none. */
+      /** `not_collected`: no scan has shown a product, which does not mean that the shop has none. */
       status: components["schemas"]["CollectedStatus"];
       /** The newest scan; null: none was recorded. */
       latest_scan: components["schemas"]["StoreScan"] | null;
@@ -6283,7 +6283,7 @@ export interface components {
       image_url: string | null;
       /** When the shop published it, as the catalogue states; null: not stated. */
       published_at: string | null;
-      /** Missing: absent from the latest complete scan, but not yet delisted. */
+      /** `missing`: absent from the latest complete scan, but not yet delisted. */
       status: "listed" | "missing";
       /** First complete scan that did not show it; null while it is listed. */
       missing_since: string | null;
@@ -6293,7 +6293,7 @@ export interface components {
       changed_at: string | null;
       /** Whether any variant is published as available; null when no variant states it. */
       available: boolean | null;
-      /** In the order of the catalogue. */
+      /** Its variants, in the order of the catalogue. */
       variants: Array<components["schemas"]["StoreVariant"]>;
     };
     /** What a scan of the storefront covered. */
@@ -6385,7 +6385,7 @@ export interface components {
       category: string;
       /** Site of the tool's maker; null: not known. */
       website_url: string | null;
-      /** The tool in this service. */
+      /** Address of the tool in this API. */
       url: string;
     };
     /** An empty object. */
@@ -6398,7 +6398,7 @@ export interface components {
       workspace_id: string;
       /** One entry per channel of the rule, including suspended channels. */
       deliveries: Array<{
-        /** As listed by the alert deliveries. */
+        /** Id of the delivery, as listed by the alert deliveries. */
         delivery_id: string;
         channel: components["schemas"]["AlertChannel"];
         /** Whether the receiver accepted the sample. */
@@ -6443,7 +6443,7 @@ export interface components {
       category: string;
       /** Site of the tool's maker; null: not known. */
       website_url: string | null;
-      /** The tool in this service. */
+      /** Address of the tool in this API. */
       url: string;
       /** Public brands on whose sites it was detected and is not known to be gone. */
       brands: number;
@@ -6503,7 +6503,7 @@ export interface components {
       category: string;
       /** Site of the tool's maker; null: not known. */
       website_url: string | null;
-      /** The tool in this service. */
+      /** Address of the tool in this API. */
       url: string;
     };
     /** A tool and how many brands have it. */
@@ -6518,7 +6518,7 @@ export interface components {
       category: string;
       /** Site of the tool's maker; null: not known. */
       website_url: string | null;
-      /** The tool in this service. */
+      /** Address of the tool in this API. */
       url: string;
       /** Public brands on whose sites it was detected and is not known to be gone. */
       brands: number;
@@ -6536,7 +6536,7 @@ export interface components {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       cadence: components["schemas"]["Cadence"];
-      /** The brand in this service. */
+      /** Address of the brand in this API. */
       url: string;
       /** When tracking began; unchanged when the cadence changes. */
       created_at: string;
@@ -6579,7 +6579,7 @@ export interface components {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when it was not saved. */
       removed: boolean;
@@ -6599,11 +6599,11 @@ export interface components {
     WeeklyVelocity: {
       /** Monday of the ISO week. */
       week_start: string;
-      /** Of the latest observed day of the week. */
+      /** Ads not confirmed inactive on the latest observed day of the week. */
       active_ads: number;
-      /** Sum over reliable days. */
+      /** New ads, summed over reliable days. */
       new_ads: number;
-      /** Sum over reliable days. */
+      /** Ads confirmed inactive, summed over reliable days. */
       retired_ads: number;
       /** Days that the sums are over; with 0 they mean nothing, and the week is to be shaded. */
       reliable_days: number;
@@ -6612,42 +6612,42 @@ export interface components {
     WriteNote: {
       /** Decides the format of `subject_key`. */
       subject_type: "ad";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "brand";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "creative";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "creative_record";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "page";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "collection";
-      /** Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
@@ -6671,7 +6671,7 @@ export interface components {
         /** Such as `hooks.slack.com`. */
         host: string;
       } | null;
-      /** As members set it. */
+      /** Whether members switched the rule on; `sends_on` says what that amounts to. */
       enabled: boolean;
       /** Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent. */
       sends_on: Array<components["schemas"]["AlertChannel"]>;

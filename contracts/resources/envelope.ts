@@ -57,7 +57,7 @@ export const ErrorBody = z
         type: z
           .enum(ERROR_TYPES)
           .meta({ description: 'Class of the error, one for each group of statuses.' }),
-        message: z.string().meta({ description: 'What to do.' }),
+        message: z.string().meta({ description: 'What went wrong, and what to do; its words may change.' }),
         status: z.int().min(400).max(599).meta({ description: 'HTTP status of the reply.' }),
         request_id: z.string().meta({ description: 'The same as the header `x-request-id`; report it.' }),
         details: z

@@ -33,7 +33,7 @@ export const SUBJECT_KEYS = { ...ITEM_KEYS, collection: uuidKey } as const satis
 >;
 
 const KEY_DESCRIPTION =
-  'Of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
+  'Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
 
 export const ItemTypeName = z
   .enum(ITEM_TYPES)

@@ -20,7 +20,7 @@ export const AlertItem = z
     brand: BrandReference,
     title: z.string().meta({ description: 'What was observed, as a sentence.' }),
     ad_id: LibraryId.nullable().meta({
-      description: "The library's id of the ad; null for pages and signals.",
+      description: "The library's id of the ad; null when it is about no single ad.",
     }),
     page_id: LibraryId.nullable().meta({
       description: "The network's id of the page; null when none is named.",
@@ -37,7 +37,7 @@ export const AlertItem = z
       .string()
       .nullable()
       .meta({ description: 'For `activity`, the kind of signal; otherwise null.' }),
-    url: z.url().meta({ description: 'Link to details in this service.' }),
+    url: z.url().meta({ description: 'Address of the details in this API.' }),
   })
   .meta({ id: 'AlertItem', description: 'An observation, never a statement of cause or ownership.' });
 export type AlertItem = z.infer<typeof AlertItem>;
@@ -51,7 +51,7 @@ export const AlertPayload = z
     }),
     kind: DeliveryKind,
     created_at: Timestamp.meta({ description: 'When the delivery was queued.' }),
-    workspace_id: WorkspaceId,
+    workspace_id: WorkspaceId.meta({ description: 'The workspace of the rule.' }),
     alert: z
       .strictObject({
         id: Uuid.meta({ description: 'Id of the rule, `{alertId}` in paths.' }),

@@ -73,7 +73,7 @@ export const deleteNote = removalEndpoint({
 const NotesQuery = z
   .strictObject({
     ...pageQuery,
-    subject_type: SubjectTypeName.optional().meta({ description: 'On subjects of this type only.' }),
+    subject_type: SubjectTypeName.optional().meta({ description: 'Notes on subjects of this type only.' }),
     subject_key: ItemKey.optional().meta({
       description:
         'Notes on this subject only. Requires `subject_type`, which decides the format of the key.',

@@ -118,7 +118,7 @@ export const listPages = endpoint({
     ...pageQuery,
     page_type: PageTypeName.optional().meta({ description: 'What the page was classified as.' }),
     brand_id: Uuid.optional().meta({ description: 'Pages of this brand, and pages its ads lead to.' }),
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    category_id: Uuid.optional().meta({ description: 'Pages of brands of this category, of any level.' }),
     url: searchText(URL_PART_MAX_LENGTH)
       .min(URL_PART_MIN_LENGTH)
       .optional()

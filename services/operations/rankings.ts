@@ -56,10 +56,17 @@ export const listNewAdvertisers = endpoint({
   query: z.strictObject({
     ...pageQuery,
     days: wholeNumber(
-      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'Length of the window.' }),
+      z
+        .int()
+        .min(1)
+        .max(DAYS_MAX)
+        .default(DAYS_DEFAULT)
+        .meta({ description: 'Length of the window in UTC days.' }),
     ),
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
-    country: Country.optional().meta({ description: "The brand's country." }),
+    category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
+    country: Country.optional().meta({
+      description: 'Only brands based in this country, ISO 3166-1 alpha-2.',
+    }),
   }),
   body: null,
   paramsExample: {},
@@ -107,7 +114,7 @@ export const listRanking = endpoint({
   query: z.strictObject({
     ...pageQuery,
     country: Country.meta({ description: 'The country that most visits come from.', example: 'US' }),
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
   }),
   body: null,
   paramsExample: {},
@@ -151,8 +158,10 @@ export const listRisers = endpoint({
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
-    country: Country.optional().meta({ description: "The brand's country." }),
+    category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
+    country: Country.optional().meta({
+      description: 'Only brands based in this country, ISO 3166-1 alpha-2.',
+    }),
   }),
   body: null,
   paramsExample: {},

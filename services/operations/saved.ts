@@ -31,7 +31,7 @@ export const listSavedItems = endpoint({
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
-    item_type: ItemTypeName.optional().meta({ description: 'Of this type only.' }),
+    item_type: ItemTypeName.optional().meta({ description: 'Items of this type only.' }),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },

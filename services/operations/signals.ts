@@ -117,7 +117,12 @@ export const listSignals = endpoint({
   query: z.strictObject({
     ...pageQuery,
     days: wholeNumber(
-      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
+      z
+        .int()
+        .min(1)
+        .max(DAYS_MAX)
+        .default(DAYS_DEFAULT)
+        .meta({ description: 'Number of days, counted back from the last scan.' }),
     ),
     kinds: kindsParameter,
   }),

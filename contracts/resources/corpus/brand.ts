@@ -47,7 +47,7 @@ const referenceShape = {
   }),
   name: z.string().meta({ description: 'The brand as it calls itself; its domain until that was observed.' }),
   logo_url: z.url().nullable().meta({ description: 'Picture of the logo; null when none was observed.' }),
-  url: z.url().meta({ description: 'The brand in this service.' }),
+  url: z.url().meta({ description: 'Address of the brand in this API.' }),
 } as const;
 
 const { id, slug, name, logo_url, url } = referenceShape;
@@ -131,9 +131,11 @@ export const BrandSitemapEntry = z
 export const WeeklyVelocity = z
   .strictObject({
     week_start: CalendarDate.meta({ description: 'Monday of the ISO week.' }),
-    active_ads: Count.meta({ description: 'Of the latest observed day of the week.' }),
-    new_ads: Count.meta({ description: 'Sum over reliable days.' }),
-    retired_ads: Count.meta({ description: 'Sum over reliable days.' }),
+    active_ads: Count.meta({
+      description: 'Ads not confirmed inactive on the latest observed day of the week.',
+    }),
+    new_ads: Count.meta({ description: 'New ads, summed over reliable days.' }),
+    retired_ads: Count.meta({ description: 'Ads confirmed inactive, summed over reliable days.' }),
     reliable_days: z.int().min(0).max(7).meta({
       description: 'Days that the sums are over; with 0 they mean nothing, and the week is to be shaded.',
     }),

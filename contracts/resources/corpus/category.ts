@@ -7,7 +7,7 @@ import { ToolReference } from './tool.ts';
 import { VisitsOrNull } from './traffic.ts';
 
 const slug = Slug.meta({ description: 'Name of the category in links; several categories may share one.' });
-const url = z.url().meta({ description: 'The category in this service.' });
+const url = z.url().meta({ description: 'Address of the category in this API.' });
 const VisitsOfBrands = VisitsOrNull.meta({
   description: 'Sum of their estimated visits in a month; null when none is estimated.',
 });
@@ -33,7 +33,7 @@ export const Category = z
         brands_with_traffic: Count.meta({ description: 'Brands whose visits are estimated.' }),
         monthly_visits: VisitsOfBrands,
       })
-      .meta({ description: 'Over the public brands of this category and of those below it.' }),
+      .meta({ description: 'Figures of the public brands of this category and of those below it.' }),
     as_of: Timestamp.nullable().meta({
       description: 'Newest observation of its public brands; null when it has no public brand.',
     }),

@@ -41,7 +41,7 @@ const summaryShape = {
     description:
       'Newest observation of the page: an ad that began to lead here, a visit, or a classification.',
   }),
-  url: z.url().meta({ description: 'The page in this service.' }),
+  url: z.url().meta({ description: 'Address of the page in this API.' }),
 } as const;
 
 export const LandingPageSummary = z
@@ -70,7 +70,10 @@ export const LandingPage = z
     http_status: z.int().nullable().meta({
       description: 'HTTP status of the last visit, after redirects; null: never visited, or no answer.',
     }),
-    headings: z.array(z.string()).nullable().meta({ description: 'Null: not read.' }),
+    headings: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Headings of the page, in their order; null: not read.' }),
     cta_texts: z
       .array(z.string())
       .nullable()

@@ -25,7 +25,7 @@ const summaryShape = {
   domains: Count.meta({ description: 'Domains that it was observed with.' }),
   pages: Count.meta({ description: 'Social pages that it was observed with.' }),
   observed_at: Timestamp.meta({ description: 'When something new about it was last observed.' }),
-  url: z.url().meta({ description: 'The operator in this service.' }),
+  url: z.url().meta({ description: 'Address of the operator in this API.' }),
 } as const;
 
 export const OperatorSummary = z
@@ -51,10 +51,10 @@ export const Operator = z
     }),
     domain_associations: z
       .array(z.strictObject({ domain: Domain.meta({ description: 'Domain of a site.' }), bases }))
-      .meta({ description: `By domain, at most ${OPERATOR_ENTRIES_MAX}.` }),
+      .meta({ description: `Domains that it was observed with, by name, at most ${OPERATOR_ENTRIES_MAX}.` }),
     page_associations: z
       .array(z.strictObject({ page_id: PageId, bases }))
-      .meta({ description: `By id, at most ${OPERATOR_ENTRIES_MAX}.` }),
+      .meta({ description: `Pages that it was observed with, by id, at most ${OPERATOR_ENTRIES_MAX}.` }),
   })
   .meta({
     id: 'Operator',

@@ -7,15 +7,15 @@ export const Riser = z
   .strictObject({
     rank: Rank,
     brand: BrandSummary,
-    active_ads: Count.meta({ description: 'On the recent reliable day.' }),
-    previous_active_ads: Count.meta({ description: 'On the earlier reliable day.' }),
+    active_ads: Count.meta({ description: 'Active ads on the recent reliable day.' }),
+    previous_active_ads: Count.meta({ description: 'Active ads on the earlier reliable day.' }),
     growth: z.int().meta({ description: '`active_ads` minus `previous_active_ads`.' }),
     growth_rate: z
       .number()
       .nullable()
       .meta({ description: '`growth` divided by `previous_active_ads`; null when that is zero.' }),
     day: CalendarDate.meta({ description: 'The recent reliable day, in UTC, within the last week.' }),
-    previous_day: CalendarDate.meta({ description: '7 to 28 days before `day`.' }),
+    previous_day: CalendarDate.meta({ description: 'The earlier reliable day, 7 to 28 days before `day`.' }),
   })
   .meta({ id: 'Riser', description: 'A brand whose active ads grew.' });
 

@@ -41,7 +41,7 @@ const profileShape = {
 
 export const SocialPageProfile = z
   .strictObject({
-    source: z.string().meta({ description: 'Who says so.' }),
+    source: z.string().meta({ description: 'The collector that read it, or the surface that was read.' }),
     observed_at: Timestamp.meta({ description: 'When the source last stated something new.' }),
     page_name: PageName,
     ...profileShape,
@@ -69,12 +69,14 @@ export const SocialPage = z
 export const Leakage = z
   .strictObject({
     active_ads: Count.meta({ description: "All of the brand's active ads; the next four add up to it." }),
-    own_page_ads: Count.meta({ description: 'On pages linked to the brand as `OFFICIAL` or `REGIONAL`.' }),
+    own_page_ads: Count.meta({
+      description: 'Ads on pages linked to the brand as `OFFICIAL` or `REGIONAL`.',
+    }),
     third_party_ads: Count.meta({
-      description: 'On pages linked to the brand in any other role, or to other brands only.',
+      description: 'Ads on pages linked to the brand in any other role, or to other brands only.',
     }),
     unlinked_page_ads: Count.meta({
-      description: 'On named pages that are linked to no brand: their owner is unknown.',
+      description: 'Ads on named pages that are linked to no brand: their owner is unknown.',
     }),
     unnamed_page_ads: Count.meta({
       description: 'Ads whose page no source named; they count neither as own nor as foreign.',
@@ -87,12 +89,12 @@ export const Leakage = z
         z.strictObject({
           page: AdPage,
           role: PageRoleName.nullable().meta({
-            description: 'Null: the page is linked to other brands only.',
+            description: 'Observed role of the page for the brand; null: it is linked to other brands only.',
           }),
-          active_ads: Count.meta({ description: "The brand's." }),
+          active_ads: Count.meta({ description: "The brand's active ads on the page." }),
         }),
       )
-      .meta({ description: `At most ${LEAKAGE_PAGES_MAX}, most active ads first.` }),
+      .meta({ description: `Third-party pages, most active ads first, at most ${LEAKAGE_PAGES_MAX}.` }),
   })
   .meta({ id: 'Leakage', description: "Where the brand's active ads run." });
 
@@ -111,7 +113,7 @@ export const ReusedCopy = z
           active_ads: Count.meta({ description: 'Active ads on the page that carry the text.' }),
         }),
       )
-      .meta({ description: `At most ${REUSE_PAGES_MAX}, most active ads first.` }),
+      .meta({ description: `Those pages, most active ads first, at most ${REUSE_PAGES_MAX}.` }),
   })
   .meta({ id: 'ReusedCopy', description: 'A text that runs in and outside of the pages linked to a brand.' });
 
@@ -119,15 +121,17 @@ export const Partnership = z
   .strictObject({
     creator: z
       .strictObject({
-        page_id: PageId.nullable().meta({ description: 'Null when the library gave only its name.' }),
+        page_id: PageId.nullable().meta({
+          description: "The network's id of the page; null when the library gave only its name.",
+        }),
         page_name: PageName,
       })
       .meta({ description: 'The partner page.' }),
     ads: Count.meta({
       description: 'Branded-content ads within the window; the next two counts add up to it.',
     }),
-    brand_page_ads: Count.meta({ description: "Run by the brand's page, naming the creator." }),
-    creator_page_ads: Count.meta({ description: "Run by the creator's page." }),
+    brand_page_ads: Count.meta({ description: "Ads run by the brand's page, naming the creator." }),
+    creator_page_ads: Count.meta({ description: "Ads run by the creator's page." }),
     active_ads: Count.meta({ description: 'Of `ads`, those not confirmed inactive.' }),
     first_seen_on: CalendarDate.meta({ description: 'When the first of these ads was first seen.' }),
     last_seen_on: CalendarDate.meta({ description: 'When one of them was last seen.' }),
@@ -150,7 +154,7 @@ export const Hub = z
           active_ads: Count.meta({ description: 'Its active ads on the page.' }),
         }),
       )
-      .meta({ description: `Most active ads first, at most ${HUB_ROSTER_MAX}.` }),
+      .meta({ description: `Its brands, most active ads first, at most ${HUB_ROSTER_MAX}.` }),
   })
   .meta({ id: 'Hub', description: 'A page that runs ads for two or more brands: an observed association.' });
 

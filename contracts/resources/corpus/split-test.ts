@@ -42,7 +42,7 @@ export const SplitTest = z
         }),
       )
       .nullable()
-      .meta({ description: 'Null when they could not be read.' }),
+      .meta({ description: 'Variants that visitors are assigned to; null when they could not be read.' }),
     pages: z
       .array(
         z.strictObject({
@@ -73,7 +73,7 @@ export const BrandSplitTests = z
   .strictObject({
     status: CollectedStatus.meta({
       description:
-        'not_collected: the site was never scanned, which does not mean that nothing is tested there.',
+        '`not_collected`: the site was never scanned, which does not mean that nothing is tested there.',
     }),
     scanned_at: Timestamp.nullable().meta({ description: 'When the site was last scanned; null: never.' }),
     tools: z
@@ -88,10 +88,10 @@ export const BrandSplitTests = z
       )
       .nullable()
       .meta({ description: 'Testing tools installed on the site; null when it was never scanned.' }),
-    tests: z
-      .array(SplitTest)
-      .nullable()
-      .meta({ description: 'Running ones first, then newest first; null when no tool was read.' }),
+    tests: z.array(SplitTest).nullable().meta({
+      description:
+        'Tests read on the site, running ones first, then newest first; null when no tool was read.',
+    }),
     category_profile: z
       .strictObject({
         category: CategoryReference,
@@ -110,7 +110,7 @@ export const BrandSplitTests = z
           .meta({ description: 'What their tests vary, most tests first.' }),
       })
       .nullable()
-      .meta({ description: "Of the brand's top-level category; null where it has none." }),
+      .meta({ description: "Tests at brands of the brand's top-level category; null where it has none." }),
   })
   .meta({
     id: 'BrandSplitTests',

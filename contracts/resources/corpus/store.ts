@@ -55,7 +55,7 @@ export const StoreProduct = z
       description: 'When the shop published it, as the catalogue states; null: not stated.',
     }),
     status: z.enum(['listed', 'missing']).meta({
-      description: 'Missing: absent from the latest complete scan, but not yet delisted.',
+      description: '`missing`: absent from the latest complete scan, but not yet delisted.',
     }),
     missing_since: Timestamp.nullable().meta({
       description: 'First complete scan that did not show it; null while it is listed.',
@@ -67,7 +67,7 @@ export const StoreProduct = z
     available: z.boolean().nullable().meta({
       description: 'Whether any variant is published as available; null when no variant states it.',
     }),
-    variants: z.array(StoreVariant).meta({ description: 'In the order of the catalogue.' }),
+    variants: z.array(StoreVariant).meta({ description: 'Its variants, in the order of the catalogue.' }),
   })
   .meta({ id: 'StoreProduct', description: 'A product of the public catalogue with its variants.' });
 
@@ -153,7 +153,8 @@ export type StoreChange = z.infer<typeof StoreChange>;
 export const Store = z
   .strictObject({
     status: CollectedStatus.meta({
-      description: 'not_collected: no scan has shown a product, which does not mean that the shop has none.',
+      description:
+        '`not_collected`: no scan has shown a product, which does not mean that the shop has none.',
     }),
     latest_scan: StoreScan.nullable().meta({ description: 'The newest scan; null: none was recorded.' }),
     last_complete_scan_at: Timestamp.nullable().meta({

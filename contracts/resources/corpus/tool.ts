@@ -11,7 +11,7 @@ const members = {
   name: z.string().meta({ description: 'The tool in words, to be shown to people.' }),
   category: z.string().meta({ description: 'What the tool is for.' }),
   website_url: z.url().nullable().meta({ description: "Site of the tool's maker; null: not known." }),
-  url: z.url().meta({ description: 'The tool in this service.' }),
+  url: z.url().meta({ description: 'Address of the tool in this API.' }),
 } as const;
 
 /** Specification, part "Tech-stack item". */

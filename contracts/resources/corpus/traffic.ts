@@ -79,7 +79,7 @@ export const RankedBrand = z
     brand: BrandSummary,
     monthly_visits: Visits,
     estimated_for: CalendarDate.meta({ description: 'The day, or the first of the month, of the visits.' }),
-    country: Country.meta({ description: 'Where most visits come from.' }),
+    country: Country.meta({ description: 'Where most visits come from, ISO 3166-1 alpha-2.' }),
     country_share: z
       .number()
       .min(0)

@@ -21,7 +21,7 @@ export const AlertDeliveryAttempt = z
       .nullable()
       .meta({ description: "The receiver's HTTP status or SMTP reply code; null without a reply." }),
     reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence; null when delivered.' }),
-    duration_ms: Count.meta({ description: 'Milliseconds from its begin to the answer, or to its failure.' }),
+    duration_ms: Count.meta({ description: 'Milliseconds from its start to the answer, or to its failure.' }),
     next_attempt_at: Timestamp.nullable().meta({
       description: 'When the next attempt was due; null when there was none.',
     }),
@@ -38,7 +38,9 @@ export const AlertDelivery = z
     status: DeliveryStatus,
     items_total: Count.meta({ description: 'Items in it, including those that its payload leaves out.' }),
     created_at: Timestamp.meta({ description: 'When it was queued.' }),
-    next_attempt_at: Timestamp.nullable().meta({ description: 'While retrying; otherwise null.' }),
+    next_attempt_at: Timestamp.nullable().meta({
+      description: 'When the next attempt is due; null unless `retrying`.',
+    }),
     finished_at: Timestamp.nullable().meta({
       description: 'When it was delivered, given up or cancelled; null until then.',
     }),
@@ -49,7 +51,7 @@ export const AlertDelivery = z
     attempts: z
       .array(AlertDeliveryAttempt)
       .max(ATTEMPTS_SHOWN_MAX)
-      .meta({ description: `Oldest first; at most the latest ${ATTEMPTS_SHOWN_MAX}.` }),
+      .meta({ description: `Attempts, oldest first; at most the latest ${ATTEMPTS_SHOWN_MAX}.` }),
   })
   .meta({ id: 'AlertDelivery', description: 'A match, digest, sample or notice sent on one channel.' });
 export type AlertDelivery = z.infer<typeof AlertDelivery>;

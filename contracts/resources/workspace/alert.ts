@@ -87,7 +87,9 @@ const alertShape = {
     .meta({
       description: "The chat tool's incoming webhook, whose address is never returned; null: none is set.",
     }),
-  enabled: z.boolean().meta({ description: 'As members set it.' }),
+  enabled: z
+    .boolean()
+    .meta({ description: 'Whether members switched the rule on; `sends_on` says what that amounts to.' }),
   sends_on: z.array(AlertChannel).max(AlertChannel.options.length).meta({
     description:
       'Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent.',
@@ -146,7 +148,9 @@ export const IssueWebhookSecret = z
 export const IssuedWebhookSecret = z
   .strictObject({
     workspace_id: WorkspaceId,
-    webhook_secret: WebhookSecret.meta({ description: 'Shown only in this reply: store it now.' }),
+    webhook_secret: WebhookSecret.meta({
+      description: 'The signing secret, shown only in this reply: store it now.',
+    }),
     rotated: z
       .boolean()
       .meta({ description: 'True when it replaced another secret, which no longer signs.' }),
@@ -163,7 +167,7 @@ export const TestedAlert = z
     deliveries: z
       .array(
         z.strictObject({
-          delivery_id: Uuid.meta({ description: 'As listed by the alert deliveries.' }),
+          delivery_id: Uuid.meta({ description: 'Id of the delivery, as listed by the alert deliveries.' }),
           channel: AlertChannel,
           delivered: z.boolean().meta({ description: 'Whether the receiver accepted the sample.' }),
           failure: FailureClass.nullable().meta({

@@ -103,7 +103,7 @@ export const RevokedUnusedApiKeys = z
 
 export const Me = z
   .strictObject({
-    workspace_id: z.string().meta({ description: 'Stands for `{ws}` in paths.' }),
+    workspace_id: z.string().meta({ description: 'Id of the workspace; stands for `{ws}` in paths.' }),
     workspace_name: z
       .string()
       .nullable()

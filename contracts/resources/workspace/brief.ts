@@ -29,8 +29,10 @@ const briefShape = {
   from: CalendarDate.meta({ description: 'Monday, in UTC.' }),
   to: CalendarDate.meta({ description: 'Sunday, in UTC, included.' }),
   brands: Count.meta({ description: 'Brands that were tracked.' }),
-  changes: RadarChangeCounts.meta({ description: 'At all of them.' }),
-  feedback: BriefFeedback.nullable().meta({ description: 'Null when there is none, or it was cleared.' }),
+  changes: RadarChangeCounts.meta({ description: 'Radar items at all of these brands.' }),
+  feedback: BriefFeedback.nullable().meta({
+    description: "The workspace's verdict; null when there is none, or it was cleared.",
+  }),
   created_at: Timestamp.meta({ description: 'When the brief was prepared; its figures are as of then.' }),
 } as const;
 
@@ -53,5 +55,7 @@ export const Brief = z
   .meta({ id: 'Brief', description: 'What a week brought, by brand and with notable items.' });
 
 export const GiveBriefFeedback = z
-  .strictObject({ feedback: BriefFeedback.nullable().meta({ description: 'Null clears.' }) })
+  .strictObject({
+    feedback: BriefFeedback.nullable().meta({ description: 'The verdict; null clears an earlier one.' }),
+  })
   .meta({ id: 'GiveBriefFeedback', description: "The workspace's verdict on a brief." });

@@ -54,7 +54,7 @@ export const Collection = z
       .meta({ description: 'Ids of members who may see and change it regardless of its visibility.' }),
     items: z
       .array(CollectionItem)
-      .meta({ description: `Newest first, the newest ${COLLECTION_ITEMS_SHOWN_MAX}.` }),
+      .meta({ description: `Its items, newest first, at most ${COLLECTION_ITEMS_SHOWN_MAX}.` }),
     item_count: Count.meta({ description: 'Number of all items, including those not shown.' }),
     created_at: Timestamp.meta({ description: 'When it was created.' }),
     updated_at: Timestamp.meta({

@@ -29,7 +29,9 @@ export const WriteNote = z
 
 export const Note = z
   .strictObject({
-    id: Uuid.meta({ description: 'Unchanged when the note is replaced.' }),
+    id: Uuid.meta({
+      description: 'Stable id of the note, `{noteId}` in paths; unchanged when the note is replaced.',
+    }),
     subject_type: SubjectTypeName,
     subject_key: ItemKey,
     body: z.string().meta(BODY),

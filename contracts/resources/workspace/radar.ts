@@ -24,7 +24,7 @@ export const RadarItem = z
       .strictObject({
         ...adExcerptShape,
         started_on: StartedOn,
-        url: z.url().meta({ description: 'The ad in this service.' }),
+        url: z.url().meta({ description: 'Address of the ad in this API.' }),
       })
       .meta({ description: 'The ad that changed, as it was then.' }),
     destination_url: z

@@ -83,7 +83,7 @@ export const Report = z
     brand_ids: z
       .array(Uuid)
       .nullable()
-      .meta({ description: 'As requested; null for all brands tracked at the time.' }),
+      .meta({ description: 'Brands that were requested; null for all brands tracked at the time.' }),
     brands: Count.meta({ description: 'How many brands it is about.' }),
     types: z.array(RadarItemType).meta({ description: 'Types of radar items in the file.' }),
     created_at: Timestamp.meta({ description: 'When it was requested.' }),
@@ -106,7 +106,7 @@ export const Report = z
       .url()
       .nullable()
       .meta({
-        description: `Null until ready. Needs no API key and works for ${DOWNLOAD_LINK_MINUTES} minutes; read the report again for a fresh one.`,
+        description: `Address of the file, which needs no API key and works for ${DOWNLOAD_LINK_MINUTES} minutes; null until ready. Read the report again for a fresh one.`,
       }),
     download_expires_at: Timestamp.nullable().meta({
       description: 'When `download_url` stops working; null without one.',

@@ -15,7 +15,7 @@ export const EvidenceResource = z
 export const Evidence = z
   .strictObject({
     resource: EvidenceResource,
-    url: z.url().meta({ description: 'URL in this service, readable with the same key.' }),
+    url: z.url().meta({ description: 'Address in this API, readable with the same key.' }),
   })
   .meta({ id: 'Evidence', description: 'Link to the full evidence of a signal.' });
 
@@ -79,7 +79,7 @@ export const Signal = z
       .array(
         z.strictObject({
           ad: z
-            .strictObject({ id: AdId, url: z.url().meta({ description: 'The ad in this service.' }) })
+            .strictObject({ id: AdId, url: z.url().meta({ description: 'Address of the ad in this API.' }) })
             .nullable()
             .meta({ description: 'The ad, or null for a page alone.' }),
           page: AdPage.nullable().meta({ description: 'The page, or the page of the ad; null: not named.' }),

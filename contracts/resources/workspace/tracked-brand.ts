@@ -23,7 +23,7 @@ export const TrackedBrand = z
     brand_id: BrandId,
     workspace_id: WorkspaceId,
     cadence: Cadence,
-    url: z.url().meta({ description: 'The brand in this service.' }),
+    url: z.url().meta({ description: 'Address of the brand in this API.' }),
     created_at: TrackedSince,
   })
   .meta({ id: 'TrackedBrand', description: 'That the workspace tracks a brand.' });

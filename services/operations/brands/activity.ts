@@ -238,7 +238,12 @@ export const getBrandVelocity = endpoint({
   params: brandParams,
   query: z.strictObject({
     weeks: wholeNumber(
-      z.int().min(1).max(WEEKS_MAX).default(WEEKS_DEFAULT).meta({ description: 'How many weeks back.' }),
+      z
+        .int()
+        .min(1)
+        .max(WEEKS_MAX)
+        .default(WEEKS_DEFAULT)
+        .meta({ description: 'ISO weeks, counted back from the latest observed one.' }),
     ),
   }),
   body: null,

@@ -74,7 +74,7 @@ export const listBrandSitemap = endpoint({
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
   }),
   body: null,
   paramsExample: {},
@@ -110,9 +110,13 @@ export const listBrands = endpoint({
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
-    country: Country.optional().meta({ description: "The brand's country." }),
-    q: searchText(NAME_SEARCH_MAX_LENGTH).optional().meta({ description: 'Search in names.' }),
+    category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
+    country: Country.optional().meta({
+      description: 'Only brands based in this country, ISO 3166-1 alpha-2.',
+    }),
+    q: searchText(NAME_SEARCH_MAX_LENGTH)
+      .optional()
+      .meta({ description: 'Part of the name, in upper or lower case.' }),
     letter: z
       .string()
       .regex(/^[a-z]$/, 'one lower-case letter')

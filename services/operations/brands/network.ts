@@ -57,7 +57,9 @@ const EMPTY_NETWORK = JSON.stringify({
 const Query = z
   .strictObject({
     brand_id: slugOrUuid.optional().meta({ description: 'Uuid or slug of a brand.' }),
-    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    category_id: Uuid.optional().meta({
+      description: 'Network of the public brands of this category, of any level.',
+    }),
   })
   .refine(({ brand_id, category_id }) => (brand_id === undefined) !== (category_id === undefined), {
     path: ['brand_id'],

@@ -15,7 +15,7 @@ import {
 export const AdStatus = z.enum(['active', 'missing', 'inactive']).meta({
   id: 'AdStatus',
   description:
-    '`missing`: not seen by the last scan that covered its page, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart.',
+    '`active`: shown by the last scan that covered its page; `missing`: not seen by it, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart.',
 });
 
 const body = z.string().nullable().meta({ description: 'Text of the ad; null: none observed.' });
@@ -125,9 +125,9 @@ export const Ad = z
       .nullable()
       .meta({ description: 'The address as shown to viewers; null: none observed.' }),
     languages: z.array(z.string()).meta({
-      description: 'Of the copy, as ISO 639 or the codes of the network; empty: none observed.',
+      description: 'Languages of the copy, as ISO 639 or codes of the network; empty: none observed.',
     }),
-    media: z.array(AdMedia).meta({ description: 'As the library shows it.' }),
+    media: z.array(AdMedia).meta({ description: 'Pictures and videos as the library shows them.' }),
     archived_media: z
       .array(Creative)
       .meta({ description: `Its archived files, at most ${ARCHIVED_MEDIA_MAX}; empty: none stored.` }),

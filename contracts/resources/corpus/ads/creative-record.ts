@@ -9,9 +9,11 @@ import { Count, Timestamp } from '#contracts/values/primitives.ts';
 import { BrandId, BrandReference } from '../brand.ts';
 import { AdId, CreativeId, mediaShape } from './creative.ts';
 
-export const AnalysisDepthName = z
-  .enum(ANALYSIS_DEPTHS)
-  .meta({ id: 'AnalysisDepth', description: 'Analysis depth; each level includes the earlier ones.' });
+export const AnalysisDepthName = z.enum(ANALYSIS_DEPTHS).meta({
+  id: 'AnalysisDepth',
+  description:
+    '`measured`: media facts are known; `transcribed`: also what is said; `described`: also the closed fields.',
+});
 
 const closedField = <Name extends CreativeField>(name: Name, id: string, description: string) =>
   z.enum(CREATIVE_FIELDS[name]).meta({ id, description });
@@ -58,7 +60,7 @@ const summaryShape = {
   total_ads: Count.meta({ description: 'Ads ever seen to carry the file or one with the same picture.' }),
   stored_at: Timestamp.meta({ description: 'When the file was first observed.' }),
   as_of: Timestamp.meta({ description: 'When a measurement or analysis last found something new.' }),
-  url: z.url().meta({ description: 'The record in this service.' }),
+  url: z.url().meta({ description: 'Address of the record in this API.' }),
 } as const;
 
 export const CreativeRecordSummary = z
@@ -71,10 +73,10 @@ export const CreativeRecord = z
   .strictObject({
     ...summaryShape,
     frame_times_seconds: FrameTimes.meta({
-      description: 'Frames extracted from a video; null: none were extracted.',
+      description: 'Times of the frames extracted from a video; null: none were extracted.',
     }),
     read_frame_times_seconds: FrameTimes.meta({
-      description: 'Frames that were analysed; null: not analysed.',
+      description: 'Times of the frames that were analysed; null: not analysed.',
     }),
     transcript: z
       .strictObject({
@@ -94,7 +96,7 @@ export const CreativeRecord = z
           .meta({ description: 'Corrected passages; null: not checked.' }),
       })
       .nullable()
-      .meta({ description: 'Null: not read.' }),
+      .meta({ description: 'The words that are spoken; null: not read.' }),
     shown_texts: z
       .array(z.string())
       .nullable()
@@ -113,9 +115,9 @@ export const CreativeRecord = z
         z.strictObject({
           id: AdId,
           brand_id: BrandId,
-          active: z.boolean().meta({ description: 'Not confirmed inactive.' }),
+          active: z.boolean().meta({ description: 'Whether the ad is not confirmed inactive.' }),
           creative_id: CreativeId,
-          url: z.url().meta({ description: 'The ad in this service.' }),
+          url: z.url().meta({ description: 'Address of the ad in this API.' }),
         }),
       )
       .meta({
@@ -127,7 +129,9 @@ export const CreativeRecord = z
 
 export const CreativeCoverage = z
   .strictObject({
-    brand: BrandReference.nullable().meta({ description: 'Null: over the files of all public brands.' }),
+    brand: BrandReference.nullable().meta({
+      description: 'The brand that is counted; null: the files of all public brands are.',
+    }),
     measured_files: Count.meta({
       description: 'Files whose media facts are known; all counts below are of these.',
     }),
@@ -149,7 +153,7 @@ export const CreativeCoverage = z
               }),
             )
             .nullable()
-            .meta({ description: 'Most files first; null when no file has been described.' }),
+            .meta({ description: 'Its values, most files first; null when no file has been described.' }),
           not_read: Count.nullable().meta({
             description:
               'Described files without a value for the field; null when no file has been described.',

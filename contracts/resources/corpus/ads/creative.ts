@@ -52,14 +52,14 @@ export const mediaShape = {
     .string()
     .nullable()
     .meta({ description: 'Media type, such as `video/mp4`; null: not measured.' }),
-  bytes: Count.nullable().meta({ description: 'Size of the file; null: not measured.' }),
+  bytes: Count.nullable().meta({ description: 'Size of the file in bytes; null: not measured.' }),
   width: Pixels,
   height: Pixels,
   duration_seconds: z
     .number()
     .min(0)
     .nullable()
-    .meta({ description: 'Length of a video; null: an image, or not measured.' }),
+    .meta({ description: 'Length of a video in seconds; null: an image, or not measured.' }),
   media_url: z.url().nullable().meta({ description: 'URL of the stored file; null when it is not stored.' }),
   poster_url: z.url().nullable().meta({ description: 'Still image of the file; null when none is stored.' }),
 } as const;
@@ -75,7 +75,7 @@ export const Creative = z
     as_of: Timestamp.meta({
       description: 'When a measurement or analysis of the file last found something new.',
     }),
-    url: z.url().meta({ description: 'The asset in this service.' }),
+    url: z.url().meta({ description: 'Address of the asset in this API.' }),
     record_url: z
       .url()
       .meta({ description: "URL of the file's record, shared by all ads that carry the file." }),
@@ -106,7 +106,10 @@ export const Thumb = z
 export const BrandThumbs = z
   .strictObject({
     brand_id: BrandId,
-    thumbs: z.array(Thumb).max(4).meta({ description: 'Newest first; empty when none is stored.' }),
+    thumbs: z
+      .array(Thumb)
+      .max(4)
+      .meta({ description: 'Up to four still images, newest first; empty when none is stored.' }),
   })
   .meta({ id: 'BrandThumbs', description: 'The newest live creatives of one requested brand.' });
 
@@ -129,7 +132,7 @@ export const LibraryAd = z
         'Days from the start date, else the first sighting, to the last sighting as running: observed survival, not performance. Null when it was never seen running.',
     }),
     creatives: z.array(Creative).meta({ description: 'Its archived assets, at most four.' }),
-    url: z.url().meta({ description: 'The ad in this service.' }),
+    url: z.url().meta({ description: 'Address of the ad in this API.' }),
   })
   .meta({ id: 'LibraryAd', description: 'A sampled active ad with its archived files.' });
 
@@ -143,7 +146,7 @@ export const CreativeLibrary = z
     }),
     totals: z
       .strictObject({
-        active_ads: Count.meta({ description: 'Over all active ads, with stored media or without.' }),
+        active_ads: Count.meta({ description: 'All active ads, with stored media or without.' }),
         with_stored_media: Count.meta({ description: 'Active ads with at least one archived file.' }),
         formats: Formats,
         ctas: z
