@@ -22,6 +22,7 @@ export const ERRORS = {
   limit_reached: { type: 'conflict', status: 409 },
   ambiguous_prefix: { type: 'conflict', status: 409 },
   too_many_keys: { type: 'conflict', status: 409 },
+  not_sendable: { type: 'conflict', status: 409 },
   key_revoked: { type: 'conflict', status: 409 },
   reply_gone: { type: 'conflict', status: 409 },
   rate_limited: { type: 'rate_limited', status: 429 },

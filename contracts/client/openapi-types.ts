@@ -407,6 +407,14 @@ export interface paths {
      */
     post: operations["trackBrand"];
   };
+  "/v1/workspaces/{ws}/tracked-brands/bulk": {
+    /**
+     * Track several brands. Tracks up to 100 brands, each as a request of its own would, in their order, and tells the result of each. A brand that is unknown, or for which the plan has no slot, changes nothing for the others. The changes are recorded all at once, so a request that fails has made all of them or none. Repeat it with the same `Idempotency-Key`: what it has tracked is then `already_tracked`.
+     *
+     * Scope: `tracking:write`.
+     */
+    post: operations["trackBrands"];
+  };
   "/v1/workspaces/{ws}/tracked-brands/freshness": {
     /**
      * List the freshness of tracked brands. Hours since the last reliable scan of each tracked brand, and the hours that its cadence allows, most overdue first.
@@ -469,6 +477,14 @@ export interface paths {
      */
     get: operations["listAlertDeliveries"];
   };
+  "/v1/workspaces/{ws}/alert-deliveries/redeliver": {
+    /**
+     * Send failed deliveries again. Sends the deliveries again that were given up since a time, those given up first before others, at most 1000 per request. Each is sent as a single one is: same bytes, same `webhook-id`. Tests are left out.
+     *
+     * Scope: `alerts:write`.
+     */
+    post: operations["redeliverFailed"];
+  };
   "/v1/workspaces/{ws}/alert-deliveries/search": {
     /**
      * Search alert deliveries. Deliveries by status, channel, rule and the time at which they were queued, newest first. A delivery that is sent again keeps that time, and is `queued` until its next attempt.
@@ -476,6 +492,14 @@ export interface paths {
      * Scope: `alerts:read`.
      */
     get: operations["searchAlertDeliveries"];
+  };
+  "/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/redeliver": {
+    /**
+     * Send a delivery again. Takes an empty object as body. Starts a new round of attempts of a delivery that was delivered, failed or cancelled, with the same bytes and the same `webhook-id`, to the present address of the rule. 409 while it is still being sent, when its rule is off, when its channel was removed or is suspended, for a test, and 30 days after its end.
+     *
+     * Scope: `alerts:write`.
+     */
+    post: operations["redeliver"];
   };
   "/v1/workspaces/{ws}/alerts": {
     /**
@@ -2682,6 +2706,45 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  trackBrands: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TrackBrands"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BulkTracked"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listTrackedBrandsFreshness: {
     parameters: {
       path: {
@@ -2932,6 +2995,45 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  redeliverFailed: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RedeliverFailed"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["RedeliveredFailed"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   searchAlertDeliveries: {
     parameters: {
       path: {
@@ -2944,7 +3046,7 @@ export interface operations {
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
         /** Only these statuses, separated by commas. */
-        statuses?: Array<"queued" | "retrying" | "delivered" | "failed" | "cancelled">;
+        statuses?: Array<components["schemas"]["DeliveryStatus"]>;
         /** Only these channels, separated by commas. */
         channels?: Array<components["schemas"]["AlertChannel"]>;
         /** Deliveries of this rule only. */
@@ -2976,6 +3078,47 @@ export interface operations {
       403: components["responses"]["Forbidden"];
       404: components["responses"]["NotFound"];
       406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  redeliver: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a delivery. */
+        deliveryId: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Redeliver"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Redelivered"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["RateLimited"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];
@@ -4387,8 +4530,7 @@ export interface components {
       alert_id: string;
       channel: components["schemas"]["AlertChannel"];
       kind: components["schemas"]["DeliveryKind"];
-      /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
-      status: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
+      status: components["schemas"]["DeliveryStatus"];
       /** Items in it, including those that its payload leaves out. */
       items_total: number;
       /** When it was queued. */
@@ -4771,6 +4913,20 @@ export interface components {
       feedback: components["schemas"]["BriefFeedback"] | null;
       /** When the brief was prepared; its figures are as of then. */
       created_at: string;
+    };
+    /** What a request for several brands did. */
+    BulkTracked: {
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
+      workspace_id: string;
+      /** One of each brand, in the order of the request. */
+      results: Array<{
+        /** Stable id of the brand, `{brandId}` in paths. */
+        brand_id: string;
+        /** What happened to this brand. `no_slot`: all slots of the plan are used. */
+        result: "tracked" | "cadence_changed" | "already_tracked" | "brand_unknown" | "no_slot";
+        /** How the workspace tracks it now; null when it does not. */
+        tracked_brand: components["schemas"]["TrackedBrand"] | null;
+      }>;
     };
     /** How often the brand is scanned while the workspace tracks it. */
     Cadence: "daily" | "weekly";
@@ -5276,6 +5432,8 @@ export interface components {
     };
     /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
     DeliveryKind: "alert" | "digest" | "test" | "notice";
+    /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
+    DeliveryStatus: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
     /** Estimated shares of visitors, 0 to 1; null when the provider states none. */
     Demographics: {
       /** Estimated share of women among visitors, 0 to 1; null: not stated. */
@@ -5880,6 +6038,33 @@ export interface components {
       category_ranking: number | null;
       /** The traffic provider's label, not a category of this service; null: none is stated. */
       provider_category: string | null;
+    };
+    /** An empty object. */
+    Redeliver: Record<string, never>;
+    /** Failed deliveries to send again. */
+    RedeliverFailed: {
+      /** Deliveries that were given up at or after this time. */
+      since: string;
+    };
+    /** A delivery that is queued again. */
+    Redelivered: {
+      /** Id of the delivery, which stays the same. */
+      delivery_id: string;
+      /** Its alert rule. */
+      alert_id: string;
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
+      workspace_id: string;
+    };
+    /** What became of the failed deliveries. */
+    RedeliveredFailed: {
+      /** The calling key's workspace, `{ws}` in the paths of this service. */
+      workspace_id: string;
+      /** Deliveries that are queued again. */
+      redelivered: number;
+      /** Failed deliveries that stay as they are: their rule is off, its channel was removed or is suspended, or they are no longer stored. */
+      not_sendable: number;
+      /** True when failed deliveries are left. Send the request again. */
+      more: boolean;
     };
     /** An empty object. */
     RemoveCollectionItem: Record<string, never>;
@@ -6528,6 +6713,11 @@ export interface components {
       /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
       cadence?: components["schemas"]["Cadence"];
+    };
+    /** Brands to track in one request. */
+    TrackBrands: {
+      /** Brands to track, each named once. */
+      brands: Array<components["schemas"]["TrackBrand"]>;
     };
     /** That the workspace tracks a brand. */
     TrackedBrand: {

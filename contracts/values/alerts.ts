@@ -31,6 +31,7 @@ export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']).meta({
 export type EndpointChannel = z.infer<typeof EndpointChannel>;
 
 export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']).meta({
+  id: 'DeliveryStatus',
   description:
     '`queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`.',
 });

@@ -1,7 +1,7 @@
 import { BEFORE_NEWEST, SMALLEST_UUID, pageOfRows } from '../sql/pages.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import type { AlertChannel, DeliveryStatus } from '#contracts/values/alerts.ts';
+import type { AlertChannel, DeliveryKind, DeliveryStatus } from '#contracts/values/alerts.ts';
 import { type Fragment, raw, sql } from '../sql/sql-tag.ts';
 import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
 
@@ -90,4 +90,38 @@ export const searchAlertDeliveries = (
       order by created_at desc, delivery_id desc limit ${page.limit + 1}
     ) f`;
   return readPage(db, found, page);
+};
+
+export type KnownDelivery = {
+  readonly alert_id: string;
+  readonly kind: DeliveryKind;
+  readonly status: DeliveryStatus;
+};
+
+const FIND = `
+  select alert_id, kind, status from alert_deliveries.delivery where workspace_id = $1 and delivery_id = $2`;
+
+/** `null` when the workspace has no such delivery. */
+export const findAlertDelivery = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  deliveryId: string,
+): Promise<KnownDelivery | null> =>
+  (await db.query<KnownDelivery>({ sql: FIND, values: [workspaceId, deliveryId] }))[0] ?? null;
+
+const FAILED_SINCE = `
+  select o.delivery_id from alert_deliveries.outcome o join alert_deliveries.delivery d using (workspace_id, delivery_id)
+  where o.workspace_id = $1 and o.status = 'failed' and o.finished_at >= $2 and d.kind <> 'test'
+  order by o.finished_at, o.delivery_id limit $3`;
+
+/** Ids, those that were given up first before others. `since`: ISO text with milliseconds. */
+export const listFailedSince = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  since: string,
+  limit: number,
+): Promise<readonly string[]> => {
+  const values = [workspaceId, since, limit];
+  const rows = await db.query<{ delivery_id: string }>({ sql: FAILED_SINCE, values });
+  return rows.map(({ delivery_id }) => delivery_id);
 };

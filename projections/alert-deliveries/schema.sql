@@ -19,7 +19,7 @@ create table outcome (
   alert_id uuid not null,
   status text not null,
   next_attempt_at text,
-  finished_at text,
+  finished_at text collate "C",
   reason text,
   primary key (workspace_id, delivery_id)
 );
@@ -45,5 +45,6 @@ create index delivery_newest_of_alert on delivery (workspace_id, alert_id, creat
 create index delivery_newest_of_status on delivery (workspace_id, status, channel, created_at desc, delivery_id desc);
 create index delivery_newest_of_alert_status
   on delivery (workspace_id, alert_id, status, channel, created_at desc, delivery_id desc);
+create index outcome_failed on outcome (workspace_id, finished_at, delivery_id) where status = 'failed';
 create index outcome_of_alert on outcome (workspace_id, alert_id);
 create index attempt_of_alert on attempt (workspace_id, alert_id);

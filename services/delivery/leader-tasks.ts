@@ -1,5 +1,5 @@
 import { type Clock, pause } from '#platform/clock.ts';
-import { publishEvents } from '#application/delivery-outbox/journal.ts';
+import { publishBatch } from '#application/delivery-outbox/journal.ts';
 import type { QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { type SecretVault, forgetUnusedSecrets } from '#application/vault/secret-vault.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -83,12 +83,9 @@ const repeat = async (
 const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promise<unknown> => {
   const { pool, eventStore, secrets, clock, log, publish } = dependencies;
   return Promise.all([
-    repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, async () => {
-      const { isMore, refused } = await publishEvents(pool, eventStore);
-      for (const { entry, reason } of refused)
-        log.error({ delivery_id: entry.delivery_id, type: entry.type, reason }, 'delivery event set aside');
-      return isMore;
-    }),
+    repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, () =>
+      publishBatch(pool, eventStore, log),
+    ),
     repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
       publish(await suspendFailingEndpoints(dependencies));
       return false;

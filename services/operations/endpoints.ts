@@ -3,6 +3,7 @@
 export { getMe } from './account.ts';
 export { getAd, listBrandAds, searchAds } from './ads.ts';
 export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
+export { redeliver, redeliverFailed } from './alerts/redeliver.ts';
 export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';
 export { testAlert } from './alerts/test-alert.ts';
 export { issueWebhookSecret } from './alerts/webhook-secrets.ts';
@@ -52,4 +53,10 @@ export { listBrandSignals, listSignals } from './signals.ts';
 export { getSplitTestCensus } from './split-test-census.ts';
 export { getSystemFreshness } from './system.ts';
 export { getTool, listToolBrands, listTools } from './tools.ts';
-export { listTrackedBrands, listTrackedBrandsFreshness, trackBrand, untrackBrand } from './tracked-brands.ts';
+export {
+  listTrackedBrands,
+  listTrackedBrandsFreshness,
+  trackBrand,
+  trackBrands,
+  untrackBrand,
+} from './tracked-brands.ts';

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import {
+  BulkTracked,
+  TRACKED_AT_ONCE_MAX,
   TrackBrand,
+  TrackBrands,
   TrackedBrand,
   TrackedBrandFreshness,
   TrackedBrandListItem,
@@ -14,9 +17,11 @@ import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tra
 import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { PLANS } from '#contracts/values/access.ts';
 import {
   trackBrand as decideToTrack,
+  trackBrands as decideToTrackAll,
   untrackBrand as decideToUntrack,
   tracking,
 } from '#domain/workspace/tracked-brands.ts';
@@ -177,6 +182,79 @@ export const trackBrand = endpoint({
       asOf: null,
       position,
     };
+  },
+});
+
+type BulkResult = BulkTracked['results'][number];
+
+const changedTo = { BrandTracked: 'tracked', TrackingCadenceChanged: 'cadence_changed' } as const;
+
+const findSlug = async (eventStore: EventStore, brandId: string): Promise<string | null> => {
+  try {
+    return await slugOfRegistered(eventStore, brandId);
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+};
+
+export const trackBrands = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/tracked-brands/bulk',
+  operationId: 'trackBrands',
+  tag: 'Tracked brands',
+  scope: 'tracking:write',
+  summary: 'Track several brands',
+  description: `Tracks up to ${TRACKED_AT_ONCE_MAX} brands, each as a request of its own would, in their order, and tells the result of each. A brand that is unknown, or for which the plan has no slot, changes nothing for the others. The changes are recorded all at once, so a request that fails has made all of them or none. Repeat it with the same \`Idempotency-Key\`: what it has tracked is then \`already_tracked\`.`,
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: TrackBrands, example: { brands: [{ brand_id: BRAND_ID, cadence: 'daily' }] } },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: BulkTracked,
+    example: {
+      workspace_id: WORKSPACE_ID,
+      results: [{ brand_id: BRAND_ID, result: 'tracked', tracked_brand: trackedBrand }],
+    },
+  },
+  errors: ['not_found'],
+  corpus: false,
+  reads: [],
+  beyondContract: true,
+  handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
+    const workspace_id = params.ws;
+    const at = dependencies.clock.now().toISOString();
+    const asked = body.brands.map(({ brand_id, cadence }) => ({ brand_id: brand_id.toLowerCase(), cadence }));
+    const slugs = await Promise.all(asked.map(({ brand_id }) => findSlug(dependencies.eventStore, brand_id)));
+    const known = asked.filter((_, index) => slugs[index] !== null);
+    const { state, events, position } = await execute({
+      stream: trackingStream(workspace_id),
+      decider: tracking,
+      decision: decideToTrackAll(known.map((one) => ({ ...one, workspace_id, plan: caller.plan, at }))),
+      shownIn: ['tracking', 'freshness'],
+      isShared: true,
+    });
+    const changed = new Map<string, BulkResult['result']>();
+    for (const [index, { type, data }] of events.entries()) {
+      if (type === 'BrandUntracked') continue;
+      changed.set(data.brand_id, changedTo[type]);
+      if (type !== 'BrandTracked') continue;
+      const { brand_id, cadence } = data;
+      const eventId = eventIdOf(commandId, index);
+      dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventId);
+    }
+    const results = asked.map(({ brand_id, cadence }, index): BulkResult => {
+      const slug = slugs[index];
+      const tracked = state.brands.get(brand_id);
+      if (!slug) return { brand_id, result: 'brand_unknown', tracked_brand: null };
+      if (!tracked) return { brand_id, result: 'no_slot', tracked_brand: null };
+      const url = `${dependencies.baseUrl}/v1/brands/${slug}`;
+      const tracked_brand = { brand_id, workspace_id, cadence, url, created_at: tracked.tracked_at };
+      return { brand_id, result: changed.get(brand_id) ?? 'already_tracked', tracked_brand };
+    });
+    return { data: JSON.stringify({ workspace_id, results }), asOf: null, position };
   },
 });
 

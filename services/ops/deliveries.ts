@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { type AlertChannel, type DeliveryKind, DeliveryStatus } from '#contracts/values/alerts.ts';
-import { type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
-import { type DeliveryTarget, readAlertRule, targetOfRule } from '#application/delivery-outbox/target.ts';
+import { DeliveryStatus } from '#contracts/values/alerts.ts';
+import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
+import { readAlertRule } from '#application/delivery-outbox/target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import {
+  currentTarget,
   failedDeliveries,
-  replayDeliveries,
-  updateDeliveryTargets,
+  findCurrentTargets,
+  replayToCurrentTargets,
 } from '#application/delivery-outbox/replay.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import {
@@ -21,55 +22,6 @@ import {
 import { type RecordedEvent, idOf } from '#contracts/events/event.ts';
 import { type NewDelivery, enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { Moment } from './validate-query.ts';
-
-/**
- * A replayed delivery goes to the current target of its rule: `null` when the rule is off or deleted, or its channel was
- * removed or is suspended.
- */
-export const currentTarget = (
-  rule: AlertRuleState,
-  { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
-): DeliveryTarget | null => {
-  // A notice goes to the creator of the rule, even when the rule is off.
-  if (!rule || rule.status === 'deleted') return null;
-  const isSent = kind === 'notice' || sendingChannelsOf(rule).includes(channel);
-  return isSent ? targetOfRule(rule, channel) : null;
-};
-
-type Row = {
-  readonly delivery_id: string;
-  readonly workspace_id: string;
-  readonly alert_id: string;
-  readonly channel: AlertChannel;
-  readonly kind: DeliveryKind;
-};
-
-export type CurrentTargets = {
-  readonly targets: ReadonlyMap<string, DeliveryTarget>;
-  readonly withoutTarget: readonly string[];
-};
-
-export const findCurrentTargets = async (
-  { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
-  deliveryIds: readonly string[],
-): Promise<CurrentTargets> => {
-  const { rows } = await pool.query<Row>(
-    `select delivery_id, workspace_id, alert_id, channel, kind from delivery.delivery
-     where delivery_id = any($1::uuid[])`,
-    [deliveryIds],
-  );
-  const targets = new Map<string, DeliveryTarget>();
-  const withoutTarget: string[] = [];
-  for (const [alertId, ofRule] of Map.groupBy(rows, ({ alert_id }) => alert_id)) {
-    const rule = await readAlertRule(eventStore, ofRule[0]?.workspace_id ?? '', alertId);
-    for (const row of ofRule) {
-      const target = currentTarget(rule, row);
-      if (target) targets.set(row.delivery_id, target);
-      else withoutTarget.push(row.delivery_id);
-    }
-  }
-  return { targets, withoutTarget };
-};
 
 /** Operator commands on deliveries write to Postgres only; the delivery process claims due deliveries. */
 
@@ -187,17 +139,6 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
   };
 };
 
-const replay = (
-  pool: Database,
-  ids: readonly string[],
-  { targets }: CurrentTargets,
-): Promise<readonly string[]> =>
-  inTransaction(pool, async (client) => {
-    await updateDeliveryTargets(client, targets);
-    const sendable = ids.filter((id) => targets.has(id));
-    return replayDeliveries(client, sendable, new Date());
-  });
-
 export type Replayed = {
   readonly replayed: number;
   /** Deliveries that were not replayed because they have no current target. */
@@ -221,7 +162,7 @@ export const replayFailed = async (
     if (!last) return { replayed, given_up };
     const ids = failed.map(({ deliveryId }) => deliveryId);
     const current = await findCurrentTargets(dependencies, ids);
-    replayed += (await replay(pool, ids, current)).length;
+    replayed += (await replayToCurrentTargets(pool, ids, current.targets)).length;
     given_up += current.withoutTarget.length;
     after = last;
     progress(replayed, null);
@@ -256,7 +197,7 @@ export const replayByIds = async (
       `The rule is off or deleted, or its channel was removed or is suspended: ${current.withoutTarget.join(', ')}. Nothing was changed.`,
     );
   }
-  return (await replay(pool, ids, current)).length;
+  return (await replayToCurrentTargets(pool, ids, current.targets)).length;
 };
 
 export const cancelByIds = async (pool: Database, ids: readonly string[]): Promise<number> => {

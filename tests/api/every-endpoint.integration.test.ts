@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { SCOPES } from '#contracts/values/access.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
 import { createKeyText } from '#application/access/key-format.ts';
 import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
@@ -11,6 +12,8 @@ import { AD_ID, BRAND_ID, OPERATOR_ID } from '#operations/endpoint/examples.ts';
 import { on } from '../dsl/api.ts';
 import { siteEvents, siteScan, siteTool } from '../dsl/site-events.ts';
 import { nameOperator } from '../projections/fixtures/network-events.ts';
+import { HOOK } from '../operations/fixtures/alerting.ts';
+import { outboxOf } from '../operations/fixtures/outbox.ts';
 import { recordBrief } from '../operations/fixtures/brief-events.ts';
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creative-events.ts';
@@ -39,6 +42,7 @@ beforeAll(async () => {
     stack.key(),
     stack.seed(['alpha', 'beta']),
   ]);
+  await createDeliveryTables(stack.pool);
   [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
   await stack.projected(await recordCreative(stack, keyOf(1), [alpha.adIds[0] ?? '']));
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
@@ -106,6 +110,16 @@ const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
     const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [alpha.id], email: true };
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/alerts`, { key, body });
     return (data as { id: string }).id;
+  },
+  deliveryId: async () => {
+    await trackAlpha();
+    const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [alpha.id], webhook_url: HOOK };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/alerts`, { key, body });
+    const { queue, end, publish } = outboxOf(stack);
+    const ids = await queue(key, data, [new Date().toISOString()]);
+    await end(ids, 'failed');
+    await publish();
+    return ids[0] ?? '';
   },
   reportId: async () => {
     const body = { from: '2026-01-01', to: '2026-01-31' };

@@ -5,13 +5,15 @@ import {
   type AlertRuleSettings,
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { FAILING_LIMIT_MS } from '#application/delivery-outbox/failing-endpoints.ts';
 import { deleteDeliveriesOfAlert, retargetDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { FINISHED_RETENTION_DAYS, deleteFinishedDeliveries } from '#services/delivery/leader-tasks.ts';
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
+import { replayDeliveries } from '#application/delivery-outbox/replay.ts';
+import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '../stack/wait-until.ts';
@@ -33,6 +35,11 @@ afterAll(async () => {
 
 const webhookTo = (rule: Rule, path: string) =>
   newDelivery(rule, { channel: 'webhook', url: receivers.url + path }, stack.clock.now());
+
+const testEvent = ({ workspaceId: workspace_id, alertId: alert_id }: Rule): AlertDeliveryEvent => ({
+  type: 'DeliveryReplayed',
+  data: { workspace_id, alert_id, delivery_id: randomUUID(), replayed_at: stack.clock.now().toISOString() },
+});
 
 describe('published events', () => {
   test('contain each journal entry once when the publisher crashes before it saves its cursor', async () => {
@@ -69,6 +76,43 @@ describe('published events', () => {
     const both = () => publishEvents(stack.pool, stack.eventStore);
     await Promise.all([both(), both(), both()]);
     expect(await stack.events(rule)).toHaveLength(100);
+  });
+
+  test('name the member whose request caused them, and come once after a crash and with other events', async () => {
+    const rule = stack.rule();
+    const [one, two] = [webhookTo(rule, '/member'), webhookTo(rule, '/member')];
+    const ids = [one.deliveryId, two.deliveryId];
+    await stack.enqueue(one, two);
+    await stack.sendDue(stack.worker());
+    const cause = {
+      actor: { kind: 'api_key', id: 'key_1' },
+      request_id: 'request',
+      command_id: 'command',
+    } as const;
+    const replay = (client: Transaction) => replayDeliveries(client, ids, stack.clock.now(), { cause });
+    expect(await inTransaction(stack.pool, replay)).toHaveLength(2);
+    await stack.sendDue(stack.worker());
+    const stream = alertDeliveryStream(rule.workspaceId, rule.alertId);
+    const read = async () => {
+      const found = [];
+      for await (const { id, type, metadata } of stack.eventStore.read(stream))
+        found.push({ id, type, actor: metadata.actor, cause: metadata.$causationId });
+      return found;
+    };
+    await stack.events(rule);
+    // Another process appends, and this one crashed before it stored how far it came.
+    await stack.eventStore.append(stream, 7n, [testEvent(rule)], METADATA, randomUUID());
+    await stack.pool.query('delete from delivery.stream where alert_id = $1', [rule.alertId]);
+    await stack.pool.query('delete from delivery.recorded');
+    await stack.events(rule);
+    const events = await read();
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    expect(events).toHaveLength(9);
+    for (const event of events.slice(0, 8)) {
+      const isReplay = event.type === 'DeliveryReplayed';
+      expect(event.actor).toEqual(isReplay ? cause.actor : { kind: 'service', id: 'delivery' });
+      expect(event.cause === 'command').toBe(isReplay);
+    }
   });
 
   test('include entries that commit late', async () => {

@@ -50,7 +50,7 @@ export type DeliveryCancelled = Event<
   DeliveryKey & { readonly reason: string; readonly cancelled_at: string }
 >;
 
-/** An operator requested another round of attempts. */
+/** A member or an operator requested another round of attempts. */
 export type DeliveryReplayed = Event<'DeliveryReplayed', DeliveryKey & { readonly replayed_at: string }>;
 
 export type AlertDeliveryEvent = DeliveryQueued | DeliveryAttempted | DeliveryCancelled | DeliveryReplayed;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AlertChannel, DeliveryKind, DeliveryStatus, FailureClass } from '#contracts/values/alerts.ts';
-import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { Count, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 
 /** Newest attempts only. The total is unlimited because operators can replay. */
 export const ATTEMPTS_SHOWN_MAX = 30;
@@ -55,3 +55,34 @@ export const AlertDelivery = z
   })
   .meta({ id: 'AlertDelivery', description: 'A match, digest, sample or notice sent on one channel.' });
 export type AlertDelivery = z.infer<typeof AlertDelivery>;
+
+export const Redeliver = z.strictObject({}).meta({ id: 'Redeliver', description: 'An empty object.' });
+
+export const Redelivered = z
+  .strictObject({
+    delivery_id: Uuid.meta({ description: 'Id of the delivery, which stays the same.' }),
+    alert_id: Uuid.meta({ description: 'Its alert rule.' }),
+    workspace_id: WorkspaceId,
+  })
+  .meta({ id: 'Redelivered', description: 'A delivery that is queued again.' });
+
+/** Failed deliveries that one request sends again. */
+export const REDELIVERIES_MAX = 1_000;
+
+export const RedeliverFailed = z
+  .strictObject({
+    since: Timestamp.meta({ description: 'Deliveries that were given up at or after this time.' }),
+  })
+  .meta({ id: 'RedeliverFailed', description: 'Failed deliveries to send again.' });
+
+export const RedeliveredFailed = z
+  .strictObject({
+    workspace_id: WorkspaceId,
+    redelivered: Count.max(REDELIVERIES_MAX).meta({ description: 'Deliveries that are queued again.' }),
+    not_sendable: Count.meta({
+      description:
+        'Failed deliveries that stay as they are: their rule is off, its channel was removed or is suspended, or they are no longer stored.',
+    }),
+    more: z.boolean().meta({ description: 'True when failed deliveries are left. Send the request again.' }),
+  })
+  .meta({ id: 'RedeliveredFailed', description: 'What became of the failed deliveries.' });

@@ -28,6 +28,42 @@ export const TrackedBrand = z
   })
   .meta({ id: 'TrackedBrand', description: 'That the workspace tracks a brand.' });
 
+export const TRACKED_AT_ONCE_MAX = 100;
+
+export const TrackBrands = z
+  .strictObject({
+    brands: z
+      .array(TrackBrand)
+      .min(1)
+      .max(TRACKED_AT_ONCE_MAX)
+      .refine(
+        (brands) => new Set(brands.map(({ brand_id }) => brand_id.toLowerCase())).size === brands.length,
+        'must name each brand once',
+      )
+      .meta({ description: 'Brands to track, each named once.' }),
+  })
+  .meta({ id: 'TrackBrands', description: 'Brands to track in one request.' });
+
+export const BulkTracked = z
+  .strictObject({
+    workspace_id: WorkspaceId,
+    results: z
+      .array(
+        z.strictObject({
+          brand_id: BrandId,
+          result: z
+            .enum(['tracked', 'cadence_changed', 'already_tracked', 'brand_unknown', 'no_slot'])
+            .meta({ description: 'What happened to this brand. `no_slot`: all slots of the plan are used.' }),
+          tracked_brand: TrackedBrand.nullable().meta({
+            description: 'How the workspace tracks it now; null when it does not.',
+          }),
+        }),
+      )
+      .meta({ description: 'One of each brand, in the order of the request.' }),
+  })
+  .meta({ id: 'BulkTracked', description: 'What a request for several brands did.' });
+export type BulkTracked = z.infer<typeof BulkTracked>;
+
 export const TrackedBrandListItem = z
   .strictObject({ brand: BrandSummary, cadence: Cadence, created_at: TrackedSince, freshness: Freshness })
   .meta({ id: 'TrackedBrandListItem', description: 'A brand that the workspace tracks.' });

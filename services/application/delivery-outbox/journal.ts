@@ -7,11 +7,13 @@ import {
   type DeliveryAttempted,
 } from '#contracts/events/workspace/alert-delivery.ts';
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
+import type { Actor } from '#contracts/events/event.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import { isAccessDenied } from '#platform/event-store/errors.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { eventMetadata, serviceActor } from '../commands/command-handler.ts';
 
@@ -26,6 +28,9 @@ const STREAMS_AT_ONCE = 8;
 /** A waiting exclusive request blocks new writers, so it gives up behind a slow one, and the relay tries again. */
 const LOCK_TIMEOUT_MS = 1_000;
 const REASON_MAX = 1_000;
+
+/** Request of a member that caused an entry. */
+export type Cause = { readonly actor: Actor; readonly request_id: string; readonly command_id: string };
 
 export type Entry = {
   readonly seq: string;
@@ -44,6 +49,7 @@ export type Entry = {
   readonly channel: AlertChannel;
   readonly kind: DeliveryKind;
   readonly payload: string | null;
+  readonly cause: Cause | null;
   /** At the last move of the cursor; `null` when never stored. */
   readonly revision: string | null;
 };
@@ -54,7 +60,7 @@ export type Refused = { readonly entry: Entry; readonly reason: string };
 const COLUMNS = `j.seq, j.delivery_id, d.workspace_id, d.alert_id, j.type, ${isoTimeSql('j.at')} as at, j.attempt,
     j.outcome, j.failure, j.status_code, j.reason, j.duration_ms,
     ${isoTimeSql('j.next_attempt_at')} as next_attempt_at, d.channel, d.kind,
-    case when j.type = 'DeliveryQueued' then d.payload end as payload, s.revision`;
+    case when j.type = 'DeliveryQueued' then d.payload end as payload, j.cause, s.revision`;
 const TABLES = `delivery.journal j
   join delivery.delivery d using (delivery_id)
   left join delivery.stream s on s.alert_id = d.alert_id`;
@@ -138,49 +144,42 @@ const requireEvent = (entry: Entry): AlertDeliveryEvent => {
 
 const eventId = ({ delivery_id, seq }: Entry): string => derivedId('delivery fact', `${delivery_id}|${seq}`);
 
-/**
- * Another process may have appended the same, so a conflict appends only what is missing. Returns the revision
- * afterwards.
- */
-const appendEntries = async (
+/** The first entries of one cause: an append has one set of metadata. */
+const firstRun = (entries: readonly Entry[]): readonly Entry[] => {
+  const cause = entries[0]?.cause?.command_id;
+  const end = entries.findIndex((entry) => entry.cause?.command_id !== cause);
+  return end === -1 ? entries : entries.slice(0, end);
+};
+
+/** Returns the revision afterwards. `entries`: at least one, of one cause. */
+const appendRun = async (
   eventStore: EventStore,
   stream: string,
-  storedRevision: bigint,
-  entries: readonly Entry[],
+  expected: bigint,
+  entries: readonly [Entry, ...Entry[]],
 ): Promise<bigint> => {
-  let revision = storedRevision;
-  for (let missing = entries; ; ) {
-    const [first] = missing;
-    if (!first) return revision;
-    const metadata = eventMetadata({
-      actor: serviceActor('delivery'),
-      correlationId: first.alert_id,
-      causationId: first.delivery_id,
-      requestId: derivedId('delivery facts', `${first.alert_id}|${first.seq}`),
-      workspaceId: first.workspace_id,
-    });
-    const ids = new Map<object, string>();
-    const events = missing.map((entry) => {
-      const event = requireEvent(entry);
-      ids.set(event, eventId(entry));
-      return event;
-    });
-    try {
-      return (await eventStore.append(stream, revision, events, metadata, (event) => ids.get(event) ?? ''))
-        .revision;
-    } catch (error) {
-      if (!(error instanceof StreamMoved)) throw error;
-    }
-    const existing = new Set<string>();
-    const before = revision;
-    for await (const event of eventStore.read(stream, revision)) {
-      existing.add(event.id);
-      revision = event.revision;
-    }
-    // A conflict without newer events: the stream was created again, so the stored revision is invalid.
-    if (revision === before) revision = -1n;
-    missing = missing.filter((entry) => !existing.has(eventId(entry)));
-  }
+  const [{ workspace_id, alert_id, delivery_id, seq, cause }] = entries;
+  const metadata = eventMetadata({
+    actor: cause?.actor ?? serviceActor('delivery'),
+    correlationId: cause?.request_id ?? alert_id,
+    causationId: cause?.command_id ?? delivery_id,
+    requestId: cause?.request_id ?? derivedId('delivery facts', `${alert_id}|${seq}`),
+    workspaceId: workspace_id,
+  });
+  const ids = new Map<object, string>();
+  const events = entries.map((entry) => {
+    const event = requireEvent(entry);
+    ids.set(event, eventId(entry));
+    return event;
+  });
+  const { revision } = await eventStore.append(
+    stream,
+    expected,
+    events,
+    metadata,
+    (event) => ids.get(event) ?? '',
+  );
+  return revision;
 };
 
 /** gRPC status of a request that the server refuses for its content. */
@@ -197,25 +196,41 @@ const isRefusal = (error: unknown): boolean => {
 
 type Appended = { readonly revision: bigint; readonly refused: readonly Refused[] };
 
-/** When the event store refuses the entries, each is appended alone, so that only refused ones are left out. */
+/**
+ * Another process may have appended the same, so a conflict appends only what is missing. When the event store refuses
+ * a run, each entry is appended alone from there on, so that only refused ones are left out.
+ */
 const appendToStream = async (
   eventStore: EventStore,
   stream: string,
   entries: readonly Entry[],
 ): Promise<Appended> => {
   let revision = BigInt(entries[0]?.revision ?? -1);
+  let missing = entries;
+  let runMax = entries.length;
   const refused: Refused[] = [];
-  try {
-    return { revision: await appendEntries(eventStore, stream, revision, entries), refused };
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
-  for (const entry of entries) {
+  for (let first = missing[0]; first !== undefined; first = missing[0]) {
+    const [, ...others] = firstRun(missing).slice(0, runMax);
     try {
-      revision = await appendEntries(eventStore, stream, revision, [entry]);
+      revision = await appendRun(eventStore, stream, revision, [first, ...others]);
+      missing = missing.slice(1 + others.length);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      refused.push({ entry, reason: (error as Error).message });
+      if (error instanceof StreamMoved) {
+        const existing = new Set<string>();
+        const before = revision;
+        for await (const event of eventStore.read(stream, revision)) {
+          existing.add(event.id);
+          revision = event.revision;
+        }
+        // A conflict without newer events: the stream was created again, so the stored revision is invalid.
+        if (revision === before) revision = -1n;
+        missing = missing.filter((entry) => !existing.has(eventId(entry)));
+      } else if (!isRefusal(error)) throw error;
+      else if (others.length > 0) runMax = 1;
+      else {
+        refused.push({ entry: first, reason: (error as Error).message });
+        missing = missing.slice(1);
+      }
     }
   }
   return { revision, refused };
@@ -316,6 +331,18 @@ export const publishEvents = async (pool: Database, eventStore: EventStore): Pro
   return { entries: entries.length, refused, isMore };
 };
 
+/** Publishes a batch and logs what the event store refused. Returns whether there is more. */
+export const publishBatch = async (
+  pool: Database,
+  eventStore: EventStore,
+  log: Pick<Log, 'error'>,
+): Promise<boolean> => {
+  const { isMore, refused } = await publishEvents(pool, eventStore);
+  for (const { entry, reason } of refused)
+    log.error({ delivery_id: entry.delivery_id, type: entry.type, reason }, 'delivery event set aside');
+  return isMore;
+};
+
 export type Unrecorded = {
   readonly seq: string;
   readonly delivery_id: string;
@@ -352,7 +379,8 @@ export const recordAgain = async (
     const entry = entries.get(seq);
     if (entry !== undefined) {
       const stream = alertDeliveryStream(entry.workspace_id, entry.alert_id);
-      await appendEntries(eventStore, stream, BigInt(entry.revision ?? -1), [entry]);
+      const [refused] = (await appendToStream(eventStore, stream, [entry])).refused;
+      if (refused) throw new Error(refused.reason);
       recorded += 1;
     }
     await pool.query('delete from delivery.unrecorded where seq = $1', [seq]);

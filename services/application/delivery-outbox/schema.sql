@@ -82,10 +82,14 @@ create table if not exists delivery.journal (
   connect_ms real,
   tls_ms real,
   wait_ms real,
-  answer bytea
+  answer bytea,
+  -- Request of a member that caused the entry: `actor`, `request_id` and `command_id`, for the metadata of its event.
+  cause jsonb
 );
 create index if not exists journal_of_delivery on delivery.journal (delivery_id, seq);
 create index if not exists journal_failed on delivery.journal (at, delivery_id) where outcome = 'failed';
+
+create index if not exists journal_of_command on delivery.journal ((cause ->> 'command_id')) where cause is not null;
 
 -- Deliveries with their current status.
 create or replace view delivery.overview as

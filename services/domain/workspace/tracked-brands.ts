@@ -37,30 +37,54 @@ const snapshot: SnapshotCodec<TrackingState> = {
 
 export const tracking: Decider<TrackingState, TrackingEvent> = { initial, evolve, snapshot };
 
-/** Only a newly tracked brand uses a slot (specification, part "States and transitions"). */
+export type TrackBrandInput = {
+  readonly workspace_id: string;
+  readonly brand_id: string;
+  readonly cadence: Cadence;
+  readonly plan: Plan;
+  readonly at: string;
+};
+
+/**
+ * Only a newly tracked brand uses a slot (specification, part "States and transitions"). `null` when none is free.
+ */
+const trackOne = (
+  { brands }: TrackingState,
+  { workspace_id, brand_id, cadence, plan, at }: TrackBrandInput,
+): readonly TrackingEvent[] | null => {
+  const tracked = brands.get(brand_id);
+  if (tracked?.cadence === cadence) return [];
+  if (tracked) {
+    return [{ type: 'TrackingCadenceChanged', data: { workspace_id, brand_id, cadence, changed_at: at } }];
+  }
+  if (brands.size >= PLANS[plan].slots) return null;
+  return [{ type: 'BrandTracked', data: { workspace_id, brand_id, cadence, tracked_at: at } }];
+};
+
 export const trackBrand =
-  (input: {
-    readonly workspace_id: string;
-    readonly brand_id: string;
-    readonly cadence: Cadence;
-    readonly plan: Plan;
-    readonly at: string;
-  }) =>
+  (input: TrackBrandInput) =>
   (state: TrackingState): readonly TrackingEvent[] => {
-    const { workspace_id, brand_id, cadence, plan, at } = input;
-    const tracked = state.brands.get(brand_id);
-    if (tracked?.cadence === cadence) return [];
-    if (tracked) {
-      return [{ type: 'TrackingCadenceChanged', data: { workspace_id, brand_id, cadence, changed_at: at } }];
+    const events = trackOne(state, input);
+    if (events !== null) return events;
+    const { plan } = input;
+    throw new Refusal(
+      'quota_used_up',
+      `All ${PLANS[plan].slots} tracked-brand slots of the ${plan} plan are used. Untrack a brand or change the plan.`,
+    );
+  };
+
+/** One after another, as `trackBrand` does. Leaves out brands for which no slot is free. */
+export const trackBrands =
+  (inputs: readonly TrackBrandInput[]) =>
+  (state: TrackingState): readonly TrackingEvent[] => {
+    const events: TrackingEvent[] = [];
+    let current = state;
+    for (const input of inputs) {
+      const decided = trackOne(current, input) ?? [];
+      current = decided.reduce(evolve, current);
+      events.push(...decided);
     }
-    const { slots } = PLANS[plan];
-    if (state.brands.size >= slots) {
-      throw new Refusal(
-        'quota_used_up',
-        `All ${slots} tracked-brand slots of the ${plan} plan are used. Untrack a brand or change the plan.`,
-      );
-    }
-    return [{ type: 'BrandTracked', data: { workspace_id, brand_id, cadence, tracked_at: at } }];
+    return events;
   };
 
 export const untrackBrand =

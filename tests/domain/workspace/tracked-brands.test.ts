@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/access.ts';
-import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
+import { trackBrand, trackBrands, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import { given } from '#tests/dsl/deciders.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
@@ -44,6 +44,25 @@ describe('trackBrand', () => {
     })
       .when(track('brand'))
       .records(tracked('brand')));
+});
+
+describe('trackBrands', () => {
+  const trackAll = (...brands: readonly (readonly [string, 'daily' | 'weekly'])[]) =>
+    trackBrands(
+      brands.map(([brand_id, cadence]) => ({ workspace_id, brand_id, cadence, plan: 'free', at: AT })),
+    );
+
+  test('tracks new brands and changes cadences, in the order of the request', () =>
+    given(tracking, tracked('one'), tracked('two'))
+      .when(trackAll(['new', 'weekly'], ['one', 'weekly'], ['two', 'daily']))
+      .records(tracked('new'), {
+        type: 'TrackingCadenceChanged',
+        data: { workspace_id, brand_id: 'two', cadence: 'daily', changed_at: AT },
+      }));
+  test('fills the free slots with the first brands, and leaves out the others', () =>
+    given(tracking, ...full.slice(1))
+      .when(trackAll(['first', 'weekly'], ['second', 'weekly'], ['other-1', 'weekly']))
+      .records(tracked('first')));
 });
 
 describe('untrackBrand', () => {
