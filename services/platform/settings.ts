@@ -226,20 +226,25 @@ export const dataFolderSettings = {
     ),
 } as const;
 
+/** The started local stack; `null` when there is none in the data folder. */
+export const findLocalStack = (
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): (LocalStack & { readonly secrets: z.infer<typeof LocalSecrets> }) | null => {
+  const { DATA_DIR } = readSettings(z.object(dataFolderSettings), environment);
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(DATA_DIR, name), 'utf8'));
+  try {
+    return { ...LocalStack.parse(read('local.json')), secrets: LocalSecrets.parse(read('secrets.json')) };
+  } catch {
+    return null;
+  }
+};
+
 /** The environment takes precedence. One that names another server gets nothing: local secrets must not sign there. */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => {
-  const { DATA_DIR } = readSettings(z.object(dataFolderSettings), environment);
-  let local: LocalStack;
-  let secrets: z.infer<typeof LocalSecrets>;
-  const read = (name: string): unknown => JSON.parse(readFileSync(join(DATA_DIR, name), 'utf8'));
-  try {
-    local = LocalStack.parse(read('local.json'));
-    secrets = LocalSecrets.parse(read('secrets.json'));
-  } catch {
-    return environment;
-  }
+  const local = findLocalStack(environment);
+  if (local === null) return environment;
   const nonEmpty = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -252,8 +257,8 @@ export const environmentWithLocalStack = (
   const found = {
     ...servers,
     MCP_BASE_URL: local.mcp_url,
-    MEMBER_VAULT_KEY: secrets.member_vault_key,
-    AUDIT_SIGNING_KEY: secrets.audit_signing_key,
+    MEMBER_VAULT_KEY: local.secrets.member_vault_key,
+    AUDIT_SIGNING_KEY: local.secrets.audit_signing_key,
   };
   return { ...found, ...nonEmpty };
 };

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { loadCommands } from '#platform/command-line.ts';
+import { createProgram as createApiProgram } from '#services/api-cli/program.ts';
 import { COMMANDS, createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
@@ -117,8 +118,7 @@ describe('command lines in documents', async () => {
     for (const child of command.commands) disarm(child);
   };
 
-  const faultOf = (words: readonly string[]): string | null => {
-    const program = createProgram(commands);
+  const faultOf = (words: readonly string[], program = createProgram(commands)): string | null => {
     disarm(program);
     try {
       program.parse(words, { from: 'user' });
@@ -132,11 +132,18 @@ describe('command lines in documents', async () => {
   test('of ops are accepted by its program', () => {
     const refused = findingsOf((document) =>
       commandsOf(document, 'ops')
-        .map(faultOf)
+        .map((words) => faultOf(words))
         .filter((fault) => fault !== null),
     );
     expect(refused).toEqual([]);
     expect(documents.flatMap((document) => commandsOf(document, 'ops')).length).toBeGreaterThan(30);
+  });
+
+  test('of api are accepted by its program', () => {
+    const faultsOf = (document: Document) =>
+      commandsOf(document, 'api').flatMap((words) => faultOf(words, createApiProgram()) ?? []);
+    expect(findingsOf(faultsOf)).toEqual([]);
+    expect(documents.flatMap((document) => commandsOf(document, 'api')).length).toBeGreaterThan(5);
   });
 
   test('of ops with a wrong option or a missing argument are found', () => {

@@ -18,6 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'services/operations': BELOW_PROCESSES,
   'services/api': [...BELOW_PROCESSES, 'services/operations'],
   'services/mcp': [...BELOW_PROCESSES, 'services/operations'],
+  // A program of users: it knows the service by its API only.
+  'services/api-cli': ['contracts', 'services/platform'],
   deploy: ['contracts', 'services/domain', 'services/platform'],
 };
 /** Layers for a process, which imports no other process. */

@@ -40,6 +40,10 @@ const VIOLATIONS: Readonly<Record<string, { readonly code: string; readonly rule
     code: "export * from '#services/ops/a.ts';",
     rule: 'no-restricted-imports',
   },
+  'services/api-cli/imports-an-operation.ts': {
+    code: "export * from '#operations/a.ts';",
+    rule: 'no-restricted-imports',
+  },
   'services/worker/imports-api.ts': {
     code: "export * from '#services/api/a.ts';",
     rule: 'no-restricted-imports',
