@@ -24,7 +24,8 @@ export const INTAKE_ERRORS = {
 export type IntakeErrorCode = keyof typeof INTAKE_ERRORS;
 
 /** Codes of single faults that only collectors see. */
-export type IntakeDetailCode = DetailCode | 'body_too_slow' | 'out_of_range' | 'type_not_granted';
+export const INTAKE_DETAIL_CODES = ['body_too_slow', 'out_of_range', 'type_not_granted'] as const;
+export type IntakeDetailCode = DetailCode | (typeof INTAKE_DETAIL_CODES)[number];
 
 /** A line that was not queued. The line of the request is left out of the queue, and the others are not affected. */
 export const RefusedLine = z.strictObject({

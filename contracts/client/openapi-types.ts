@@ -3824,7 +3824,7 @@ export interface operations {
         collectionId: string;
         /** Type of the item. */
         itemType: components["schemas"]["ItemType"];
-        /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
       query?: never;
@@ -3944,7 +3944,7 @@ export interface operations {
         ws: string;
         /** Type of the item. */
         itemType: components["schemas"]["ItemType"];
-        /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+        /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
         itemKey: string;
       };
       query?: never;
@@ -4466,14 +4466,14 @@ export interface components {
       /** The ad in the public library of the network. */
       library_url: string;
     };
-    /** A thing on a board, as added now or before. */
+    /** An item of a collection, added now or before. */
     AddedCollectionItem: {
       /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
       created_by: string;
@@ -5037,7 +5037,7 @@ export interface components {
     };
     /** Whether a scan has read it yet. */
     CollectedStatus: "collected" | "not_collected";
-    /** A board of things; it can contain other collections. */
+    /** A board of items; it can contain other collections. */
     Collection: {
       /** Stable id of the collection, `{collectionId}` in paths. */
       id: string;
@@ -5061,10 +5061,10 @@ export interface components {
       /** When it last changed. Adding or removing an item counts; a change of a collection inside it does not. */
       updated_at: string;
     };
-    /** A thing on a board. */
+    /** An item of a collection. */
     CollectionItem: {
       item_type: components["schemas"]["ItemType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who added it. */
       created_by: string;
@@ -5403,7 +5403,7 @@ export interface components {
     DeleteCollection: Record<string, never>;
     /** An empty object. */
     DeleteNote: Record<string, never>;
-    /** That a rule and its deliveries do not exist. */
+    /** The result of deleting a rule with its deliveries. */
     DeletedAlert: {
       /** Stable id of the rule, `{alertId}` in paths. */
       alert_id: string;
@@ -5412,7 +5412,7 @@ export interface components {
       /** False when no such rule existed. */
       removed: boolean;
     };
-    /** That a collection and all inside it is deleted. */
+    /** The result of deleting a collection and all inside it. */
     DeletedCollection: {
       /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
@@ -5421,9 +5421,9 @@ export interface components {
       /** False when it was already deleted. */
       removed: boolean;
     };
-    /** That a note does not exist. */
+    /** The result of deleting a note. */
     DeletedNote: {
-      /** The note of the path. */
+      /** Id of the note in the path. */
       note_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
@@ -5592,31 +5592,31 @@ export interface components {
       /** When it was made; it signs from then on. */
       created_at: string;
     };
-    /** A thing by type and key. Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+    /** An item by type and key. Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
     ItemReference: {
       /** Decides the format of `item_key`. */
       item_type: "ad";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "brand";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "creative";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "creative_record";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     } | {
       /** Decides the format of `item_key`. */
       item_type: "page";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
     };
     /** Decides the format of `item_key`. */
@@ -5839,12 +5839,12 @@ export interface components {
       /** Its ads not confirmed inactive when the list was written. */
       active_ads: number;
     };
-    /** What a member writes about a thing; each has one note on it at most. */
+    /** What a member writes on a subject; each member has at most one note on it. */
     Note: {
       /** Stable id of the note, `{noteId}` in paths; unchanged when the note is replaced. */
       id: string;
       subject_type: components["schemas"]["SubjectType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
@@ -6068,14 +6068,14 @@ export interface components {
     };
     /** An empty object. */
     RemoveCollectionItem: Record<string, never>;
-    /** That a thing is not on the board. */
+    /** The result of removing an item from a collection. */
     RemovedCollectionItem: {
       /** Stable id of the collection, `{collectionId}` in paths. */
       collection_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when the item was not there. */
       removed: boolean;
@@ -6152,7 +6152,7 @@ export interface components {
       /** Minimum days without use, each of 24 hours. */
       days: number;
     };
-    /** That a key is not active. */
+    /** The result of revoking a key. */
     RevokedApiKey: {
       /** Id of the key, not the key itself; `{keyId}` in paths. */
       key_id: string;
@@ -6197,10 +6197,10 @@ export interface components {
     };
     /** An empty object. */
     RotateApiKey: Record<string, never>;
-    /** A thing that the workspace saved for later. */
+    /** An item that the workspace saved for later. */
     SavedItem: {
       item_type: components["schemas"]["ItemType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** Id of the member who saved it. */
       created_by: string;
@@ -6719,7 +6719,7 @@ export interface components {
       /** Brands to track, each named once. */
       brands: Array<components["schemas"]["TrackBrand"]>;
     };
-    /** That the workspace tracks a brand. */
+    /** How the workspace tracks a brand. */
     TrackedBrand: {
       /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
@@ -6764,19 +6764,19 @@ export interface components {
     };
     /** An empty object. */
     UnsaveItem: Record<string, never>;
-    /** That a thing is not saved. */
+    /** The result of removing a saved item. */
     UnsavedItem: {
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
       item_type: components["schemas"]["ItemType"];
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       item_key: string;
       /** False when it was not saved. */
       removed: boolean;
     };
     /** An empty object. */
     UntrackBrand: Record<string, never>;
-    /** That the workspace does not track the brand. */
+    /** The result of untracking a brand. */
     UntrackedBrand: {
       /** Stable id of the brand, `{brandId}` in paths. */
       brand_id: string;
@@ -6798,46 +6798,46 @@ export interface components {
       /** Days that the sums are over; with 0 they mean nothing, and the week is to be shaded. */
       reliable_days: number;
     };
-    /** The text, and the thing that it is about. */
+    /** A note and its subject. */
     WriteNote: {
       /** Decides the format of `subject_key`. */
       subject_type: "ad";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "brand";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "creative";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "creative_record";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "page";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;
     } | {
       /** Decides the format of `subject_key`. */
       subject_type: "collection";
-      /** Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
       subject_key: string;
       /** The note, as plain text. */
       body: string;

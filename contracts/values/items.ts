@@ -33,7 +33,7 @@ export const SUBJECT_KEYS = { ...ITEM_KEYS, collection: uuidKey } as const satis
 >;
 
 const KEY_DESCRIPTION =
-  'Key of the thing: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
+  'Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key.';
 
 export const ItemTypeName = z
   .enum(ITEM_TYPES)
@@ -57,4 +57,4 @@ export const ItemReference = z
     itemOf('creative_record'),
     itemOf('page'),
   ])
-  .meta({ id: 'ItemReference', description: `A thing by type and key. ${KEY_DESCRIPTION}` });
+  .meta({ id: 'ItemReference', description: `An item by type and key. ${KEY_DESCRIPTION}` });

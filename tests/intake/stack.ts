@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { INTAKE_DETAIL_CODES } from '#contracts/intake.ts';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
 import { systemClock } from '#platform/clock.ts';
@@ -105,11 +106,15 @@ export const send = async (
   return { status: reply.status, headers: reply.headers, body: content };
 };
 
+const OWN_CODES: readonly string[] = INTAKE_DETAIL_CODES;
 const OWN_TYPES = ['payload_too_large', 'unsupported_media_type', 'unavailable'];
 
 const checkErrorBody = ({ status, headers }: Response, content: unknown): void => {
   const { error } = content as { error: { type: string; status: number; request_id: string } };
-  const known = OWN_TYPES.includes(error.type) ? { error: { ...error, type: 'internal' } } : content;
+  const known: unknown = JSON.parse(JSON.stringify(content), (name, value) => {
+    if (name === 'type' && OWN_TYPES.includes(value)) return 'internal';
+    return name === 'code' && OWN_CODES.includes(value) ? 'custom' : value;
+  });
   ErrorBody.parse(known);
   if (error.status !== status) throw new Error(`body names status ${error.status}, reply has ${status}`);
   if (error.request_id !== headers.get('x-request-id')) throw new Error('request ids differ');

@@ -139,7 +139,7 @@ export const DeletedAlert = z
     workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when no such rule existed.' }),
   })
-  .meta({ id: 'DeletedAlert', description: 'That a rule and its deliveries do not exist.' });
+  .meta({ id: 'DeletedAlert', description: 'The result of deleting a rule with its deliveries.' });
 
 export const IssueWebhookSecret = z
   .strictObject({})

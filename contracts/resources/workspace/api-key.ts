@@ -89,7 +89,7 @@ export const RevokedApiKey = z
     workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when the workspace had no such active key.' }),
   })
-  .meta({ id: 'RevokedApiKey', description: 'That a key is not active.' });
+  .meta({ id: 'RevokedApiKey', description: 'The result of revoking a key.' });
 
 export const RevokedUnusedApiKeys = z
   .strictObject({

@@ -37,7 +37,7 @@ export const CollectionItem = z
     created_by: z.string().meta({ description: 'Id of the member who added it.' }),
     created_at: Timestamp.meta({ description: 'When it was added.' }),
   })
-  .meta({ id: 'CollectionItem', description: 'A thing on a board.' });
+  .meta({ id: 'CollectionItem', description: 'An item of a collection.' });
 
 export const Collection = z
   .strictObject({
@@ -62,7 +62,7 @@ export const Collection = z
         'When it last changed. Adding or removing an item counts; a change of a collection inside it does not.',
     }),
   })
-  .meta({ id: 'Collection', description: 'A board of things; it can contain other collections.' });
+  .meta({ id: 'Collection', description: 'A board of items; it can contain other collections.' });
 
 export const CreateCollection = z
   .strictObject({
@@ -104,7 +104,7 @@ export const DeletedCollection = z
     workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when it was already deleted.' }),
   })
-  .meta({ id: 'DeletedCollection', description: 'That a collection and all inside it is deleted.' });
+  .meta({ id: 'DeletedCollection', description: 'The result of deleting a collection and all inside it.' });
 
 export const AddedCollectionItem = z
   .strictObject({
@@ -112,7 +112,7 @@ export const AddedCollectionItem = z
     workspace_id: WorkspaceId,
     ...CollectionItem.shape,
   })
-  .meta({ id: 'AddedCollectionItem', description: 'A thing on a board, as added now or before.' });
+  .meta({ id: 'AddedCollectionItem', description: 'An item of a collection, added now or before.' });
 
 export const RemoveCollectionItem = z
   .strictObject({})
@@ -126,4 +126,4 @@ export const RemovedCollectionItem = z
     item_key: ItemKey,
     removed: z.boolean().meta({ description: 'False when the item was not there.' }),
   })
-  .meta({ id: 'RemovedCollectionItem', description: 'That a thing is not on the board.' });
+  .meta({ id: 'RemovedCollectionItem', description: 'The result of removing an item from a collection.' });

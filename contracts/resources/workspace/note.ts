@@ -25,7 +25,7 @@ export const WriteNote = z
     onSubject('page'),
     onSubject('collection'),
   ])
-  .meta({ id: 'WriteNote', description: 'The text, and the thing that it is about.' });
+  .meta({ id: 'WriteNote', description: 'A note and its subject.' });
 
 export const Note = z
   .strictObject({
@@ -39,14 +39,17 @@ export const Note = z
     created_at: Timestamp.meta({ description: 'When it was first written.' }),
     updated_at: Timestamp.meta({ description: 'When it was last replaced.' }),
   })
-  .meta({ id: 'Note', description: 'What a member writes about a thing; each has one note on it at most.' });
+  .meta({
+    id: 'Note',
+    description: 'What a member writes on a subject; each member has at most one note on it.',
+  });
 
 export const DeleteNote = z.strictObject({}).meta({ id: 'DeleteNote', description: 'An empty object.' });
 
 export const DeletedNote = z
   .strictObject({
-    note_id: Uuid.meta({ description: 'The note of the path.' }),
+    note_id: Uuid.meta({ description: 'Id of the note in the path.' }),
     workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when no such note existed.' }),
   })
-  .meta({ id: 'DeletedNote', description: 'That a note does not exist.' });
+  .meta({ id: 'DeletedNote', description: 'The result of deleting a note.' });

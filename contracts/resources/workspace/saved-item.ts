@@ -12,7 +12,7 @@ export const SavedItem = z
     created_by: z.string().meta({ description: 'Id of the member who saved it.' }),
     created_at: Timestamp.meta({ description: 'When it was saved.' }),
   })
-  .meta({ id: 'SavedItem', description: 'A thing that the workspace saved for later.' });
+  .meta({ id: 'SavedItem', description: 'An item that the workspace saved for later.' });
 
 export const UnsaveItem = z.strictObject({}).meta({ id: 'UnsaveItem', description: 'An empty object.' });
 
@@ -23,4 +23,4 @@ export const UnsavedItem = z
     item_key: ItemKey,
     removed: z.boolean().meta({ description: 'False when it was not saved.' }),
   })
-  .meta({ id: 'UnsavedItem', description: 'That a thing is not saved.' });
+  .meta({ id: 'UnsavedItem', description: 'The result of removing a saved item.' });

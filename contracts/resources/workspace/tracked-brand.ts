@@ -26,7 +26,7 @@ export const TrackedBrand = z
     url: z.url().meta({ description: 'Address of the brand in this API.' }),
     created_at: TrackedSince,
   })
-  .meta({ id: 'TrackedBrand', description: 'That the workspace tracks a brand.' });
+  .meta({ id: 'TrackedBrand', description: 'How the workspace tracks a brand.' });
 
 export const TRACKED_AT_ONCE_MAX = 100;
 
@@ -97,4 +97,4 @@ export const UntrackedBrand = z
     workspace_id: WorkspaceId,
     removed: z.boolean().meta({ description: 'False when the brand was not tracked.' }),
   })
-  .meta({ id: 'UntrackedBrand', description: 'That the workspace does not track the brand.' });
+  .meta({ id: 'UntrackedBrand', description: 'The result of untracking a brand.' });
