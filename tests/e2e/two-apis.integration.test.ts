@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ApiClient, createClient } from '#contracts/client/client.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { PLANS } from '#contracts/values/access.ts';
 import { pause } from '#platform/clock.ts';
@@ -12,24 +12,17 @@ import { startProcess } from '../stack/processes.ts';
 const CLIENTS = Number(inheritedEnvironment()['TWO_APIS_CLIENTS'] ?? 20);
 const CLIENTS_OF_A_WORKSPACE = 5;
 const ROUNDS = 2;
-/** Repetitions after 503. */
-const REPEATS_MAX = 5;
+/** On a busy machine a request may be late. */
+const RETRIES = 5;
 const CASE_LIMIT_MS = 180_000;
 
-type Reply = {
-  readonly status: number;
-  readonly data: unknown;
-  readonly position: string | null;
-};
-type Api = ((method: string, path: string, options: Asking) => Promise<Reply>) & { readonly url: string };
-type Asking = { readonly key: string; readonly body?: object; readonly minPosition?: string };
-
 let stack: ApiStack;
-let apis: readonly [Api, Api];
+/** Base URLs. */
+let apis: readonly [string, string];
 let brands: readonly CorpusBrand[];
 const processes = new AsyncDisposableStack();
 
-const startApi = async (): Promise<Api> => {
+const startApi = async (): Promise<string> => {
   const port = await freePort();
   const api = startProcess('services/api/main.ts', {
     ...stack.environment,
@@ -38,25 +31,11 @@ const startApi = async (): Promise<Api> => {
   });
   processes.defer(async () => void (await api.stop()));
   await api.says('"listening"');
-  const url = `http://127.0.0.1:${port}`;
-  const ask = async (method: string, path: string, { key, body, minPosition }: Asking): Promise<Reply> => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      ...(body ? { 'content-type': 'application/json', 'idempotency-key': randomUUID() } : {}),
-      ...(minPosition ? { 'min-position': minPosition } : {}),
-    };
-    const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
-    for (let again = 0; ; again += 1) {
-      const reply = await fetch(`${url}${path}`, init);
-      const { data } = (await reply.json()) as { data?: unknown };
-      const position = reply.headers.get('x-read-position');
-      // On a busy machine a request may be late; a client repeats it.
-      if (reply.status !== 503 || again === REPEATS_MAX) return { status: reply.status, data, position };
-      await pause(Number(reply.headers.get('retry-after')) * 1_000);
-    }
-  };
-  return Object.assign(ask, { url });
+  return `http://127.0.0.1:${port}`;
 };
+
+const clientOf = (baseUrl: string, apiKey: string, minPosition = '0'): ApiClient =>
+  createClient({ baseUrl, apiKey, retries: RETRIES, minPosition });
 
 beforeAll(async () => {
   stack = await openApiStack();
@@ -69,28 +48,38 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-const otherThan = (api: Api): Api => (api === apis[0] ? apis[1] : apis[0]);
+const otherThan = (api: string): string => (api === apis[0] ? apis[1] : apis[0]);
 
-const shows = async (api: Api, key: Key, brandId: string, minPosition?: string): Promise<boolean> => {
-  const path = `/v1/workspaces/${key.workspaceId}/tracked-brands?limit=100`;
-  const asking = minPosition === undefined ? { key: key.text } : { key: key.text, minPosition };
-  const { status, data } = await api('GET', path, asking);
-  expect(status).toBe(200);
-  return (data as { brand: { id: string } }[]).some(({ brand }) => brand.id === brandId);
+/** `client` must be new: it would send the positions of its earlier replies. */
+const shows = async (client: ApiClient, ws: string, brandId: string): Promise<boolean> => {
+  const params = { path: { ws }, query: { limit: 100 } };
+  const { data } = await client.GET('/v1/workspaces/{ws}/tracked-brands', { params });
+  if (data === undefined) throw new Error('The tracked brands were not read.');
+  return data.data.some(({ brand }) => brand.id === brandId);
 };
 
-const runClient = async (api: Api, key: Key, own: readonly CorpusBrand[]): Promise<readonly string[]> => {
+const runClient = async (
+  api: string,
+  { workspaceId: ws, text }: Key,
+  own: readonly CorpusBrand[],
+): Promise<readonly string[]> => {
   const missed: string[] = [];
-  const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
-  for (const { id } of own) {
+  for (const { id: brand_id } of own) {
     for (const expected of [true, false]) {
-      const written = expected
-        ? await api('POST', path, { key: key.text, body: { brand_id: id } })
-        : await api('DELETE', `${path}/${id}`, { key: key.text, body: {} });
-      expect(written.status).toBe(expected ? 201 : 200);
-      if ((await shows(api, key, id)) !== expected) missed.push(`${id} here`);
-      if ((await shows(otherThan(api), key, id, written.position ?? '')) !== expected)
-        missed.push(`${id} elsewhere`);
+      const writer = clientOf(api, text);
+      const { response } = expected
+        ? await writer.POST('/v1/workspaces/{ws}/tracked-brands', {
+            params: { path: { ws } },
+            body: { brand_id },
+          })
+        : await writer.DELETE('/v1/workspaces/{ws}/tracked-brands/{brandId}', {
+            params: { path: { ws, brandId: brand_id } },
+            body: {},
+          });
+      expect(response.status).toBe(expected ? 201 : 200);
+      if ((await shows(clientOf(api, text), ws, brand_id)) !== expected) missed.push(`${brand_id} here`);
+      const reader = clientOf(otherThan(api), text, writer.position());
+      if ((await shows(reader, ws, brand_id)) !== expected) missed.push(`${brand_id} elsewhere`);
     }
   }
   return missed;
@@ -103,7 +92,7 @@ test(`two API processes show each of ${CLIENTS} clients its own write in the nex
   const clients = keys.flatMap((key) =>
     Array.from({ length: CLIENTS_OF_A_WORKSPACE }, (_, place) => {
       const own = brands.slice(place * ROUNDS, (place + 1) * ROUNDS);
-      return runClient(apis[place % 2] as Api, key, own);
+      return runClient(apis[place % 2] ?? '', key, own);
     }),
   );
   expect(clients).toHaveLength(CLIENTS);
@@ -148,7 +137,7 @@ const countAnswered = async (
 test('four API processes together answer the limit of a workspace, and one alone answers nearly all of it', {
   timeout: CASE_LIMIT_MS,
 }, async () => {
-  const urls = [...apis, ...(await Promise.all([startApi(), startApi()]))].map(({ url }) => url);
+  const urls = [...apis, ...(await Promise.all([startApi(), startApi()]))];
   const cases = [
     ['free', 'on one process', [0]],
     ['free', 'evenly', [0, 1, 2, 3]],
@@ -178,24 +167,29 @@ test('two API processes refuse a revoked key from the next request on, even whil
 }, async () => {
   const keys = [await stack.key(), await stack.key()] as const;
   await stack.stopProjector();
-  const me = async (api: Api, text: string) => (await api('GET', '/v1/me', { key: text })).status;
-  const create = async (api: Api, path: string, key: Key) => {
-    const body = { name: 'ci', scopes: ['me:read', 'apiKeys:write'] };
-    const { status, data } = await api('POST', path, { key: key.text, body });
-    expect(status).toBe(201);
-    return data as { key_id: string; api_key: string };
-  };
-  const refuse = async ([here, there]: readonly [Api, Api], key: Key): Promise<void> => {
-    const path = `/v1/workspaces/${key.workspaceId}/api-keys`;
-    const { key_id, api_key } = await create(here, path, key);
-    for (const api of apis) expect(await me(api, api_key)).toBe(200);
-    const rotated = await here('POST', `${path}/${key_id}/rotate`, { key: key.text, body: {} });
-    expect(await me(there, api_key)).toBe(401);
-    expect(await me(here, api_key)).toBe(401);
-    const fresh = rotated.data as { key_id: string; api_key: string };
+  const me = async (api: string, text: string) => (await clientOf(api, text).GET('/v1/me')).response.status;
+  const refuse = async ([here, there]: readonly [string, string], key: Key): Promise<void> => {
+    const owner = clientOf(here, key.text);
+    const path = { ws: key.workspaceId };
+    const body = { name: 'ci', scopes: ['me:read' as const, 'apiKeys:write' as const] };
+    const { data: created } = await owner.POST('/v1/workspaces/{ws}/api-keys', { params: { path }, body });
+    const first = created?.data;
+    if (first === undefined) throw new Error('The API key was not created.');
+    for (const api of apis) expect(await me(api, first.api_key)).toBe(200);
+    const { data: rotated } = await owner.POST('/v1/workspaces/{ws}/api-keys/{keyId}/rotate', {
+      params: { path: { ...path, keyId: first.key_id } },
+      body: {},
+    });
+    expect(await me(there, first.api_key)).toBe(401);
+    expect(await me(here, first.api_key)).toBe(401);
+    const fresh = rotated?.data;
+    if (fresh === undefined) throw new Error('The API key was not rotated.');
     for (const api of apis) expect(await me(api, fresh.api_key)).toBe(200);
-    const removed = await here('DELETE', `${path}/${fresh.key_id}`, { key: key.text, body: {} });
-    expect(removed.data).toMatchObject({ removed: true });
+    const { data: removed } = await owner.DELETE('/v1/workspaces/{ws}/api-keys/{keyId}', {
+      params: { path: { ...path, keyId: fresh.key_id } },
+      body: {},
+    });
+    expect(removed?.data).toMatchObject({ removed: true });
     expect(await me(there, fresh.api_key)).toBe(401);
     expect(await me(here, fresh.api_key)).toBe(401);
     expect(await me(here, key.text)).toBe(200);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { createClient } from '#contracts/client/client.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { publishObservations } from '#deploy/local/demo/publish-observations.ts';
 import { pause } from '#platform/clock.ts';
@@ -82,8 +83,8 @@ const openWriter = async (): Promise<Writer> => {
     'owner',
   );
   const { api_key } = await issueKey(operator, workspace_id, member_id, 'tests', 'all');
-  const headers = { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' };
-  const notes = `${service.apiUrl}/v1/workspaces/${workspace_id}/notes`;
+  const client = createClient({ baseUrl: service.apiUrl, apiKey: api_key, retries: 0 });
+  const path = { ws: workspace_id };
   const written = new Set<string>();
   let number = 0;
   return {
@@ -91,23 +92,18 @@ const openWriter = async (): Promise<Writer> => {
     write: async () => {
       number += 1;
       const body = `note ${number}`;
-      const reply = await fetch(notes, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ subject_type: 'ad', subject_key: String(100_000_000_000_000 + number), body }),
-      }).catch(() => null);
-      if (reply?.status === 201) written.add(body);
-      return reply?.status === 201;
+      const note = { subject_type: 'ad' as const, subject_key: String(100_000_000_000_000 + number), body };
+      const reply = await client
+        .POST('/v1/workspaces/{ws}/notes', { params: { path }, body: note })
+        .catch(() => null);
+      if (reply?.response.status === 201) written.add(body);
+      return reply?.response.status === 201;
     },
     read: async () => {
       const found = new Set<string>();
-      for (let cursor = ''; ; ) {
-        const reply = await fetch(`${notes}?limit=100${cursor}`, { headers });
-        const page = (await reply.json()) as { data: { body: string }[]; meta: { cursor?: string } };
-        for (const { body } of page.data) found.add(body);
-        if (page.meta.cursor === undefined) return found;
-        cursor = `&cursor=${page.meta.cursor}`;
-      }
+      const params = { path, query: { limit: 100 } };
+      for await (const { body } of client.items('/v1/workspaces/{ws}/notes', { params })) found.add(body);
+      return found;
     },
   };
 };
