@@ -38,7 +38,9 @@ const trackedBrands = async ({ client }: Session, ws: string): Promise<string[]>
 const printAlert = (command: Command, payload: WebhookPayload): void => {
   if (isJson(command)) return console.log(JSON.stringify(payload));
   const { alert, kind, items, items_total, created_at } = payload;
-  console.log(`${created_at}  ${kind}  ${alert.trigger}  ${items_total} items, signature verified`);
+  console.log(
+    `${created_at}  ${kind}  ${alert.trigger}  ${items_total} ${items_total === 1 ? 'item' : 'items'}, signature verified`,
+  );
   for (const { observed_at, title } of items) console.log(`  ${observed_at}  ${onOneLine(title)}`);
 };
 

@@ -31,12 +31,16 @@ const shortened = (row: Fields): Fields => {
   return Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, short(cell)]));
 };
 
-/** The first columns, as many as fit. */
-const fittingColumns = (rows: readonly Fields[], width: number): readonly string[] => {
+/** Columns in order. Left out are those without a value, and on a terminal those that no longer fit. */
+const columnsOf = (rows: readonly Fields[]): readonly string[] => {
+  const width = widthOfTerminal();
   let used = 0;
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name, index) => {
-    used += 2 + Math.max(name.length, ...rows.map((row) => String(row[name] ?? '').length));
-    return index === 0 || used <= width + 2;
+  return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => {
+    const lengths = rows.map((row) => String(row[name] ?? '').length);
+    const wide = Math.max(name.length, ...lengths);
+    if (lengths.every((one) => one === 0) || (used > 0 && used + wide > width)) return false;
+    used += wide + 2;
+    return true;
   });
 };
 
@@ -45,7 +49,8 @@ export const printReply = (command: Command, reply: Reply): void => {
   if (isJson(command)) return console.log(JSON.stringify(reply));
   if (Array.isArray(reply.data)) {
     const rows = reply.data.map((one) => shortened(fieldsOf(one)));
-    printTable(command, fittingColumns(rows, widthOfTerminal()), rows);
+    const { columns } = command.optsWithGlobals<{ columns?: string }>();
+    printTable(command, columns?.split(',') ?? columnsOf(rows), rows);
   } else printRecord(command, fieldsOf(reply.data));
   console.error(`as of ${reply.meta.as_of}`);
 };

@@ -80,7 +80,8 @@ const ALIASES: Readonly<Record<string, string>> = { getMe: 'whoami', testAlert: 
 export const createProgram = (): Command => {
   const program = new Command('api')
     .description('call the API: every operation by its id, and the commands at the end of the list')
-    .option('--json', 'print replies as lines of JSON');
+    .option('--json', 'print replies as lines of JSON')
+    .option('--columns <names>', 'columns of a table, with commas between');
   for (const operation of OPERATIONS) {
     const alias = ALIASES[operation.operationId];
     const command = registerOperation(program, operation);
