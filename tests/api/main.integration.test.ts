@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createClient } from '#contracts/client/client.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
@@ -45,21 +46,20 @@ test('the process starts with empty tables, serves, logs no secrets, and shuts d
   await expect
     .poll(() => lines.some(({ msg }) => msg === 'listening'), { timeout: START_TIMEOUT_MS })
     .toBe(true);
-  const reply = await fetch(`http://127.0.0.1:${port}/v1/brands/alpha-com`, {
-    headers: { authorization: `Bearer ${key.text}` },
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const client = createClient({ baseUrl, apiKey: key.text });
+  const { data: body } = await client.GET('/v1/brands/{brandId}', {
+    params: { path: { brandId: 'alpha-com' } },
   });
-  const body = (await reply.json()) as { data: { url: string }; meta: { request_id: string } };
-  expect(reply.status).toBe(200);
-  expect(body.data.url).toBe(`http://127.0.0.1:${port}/v1/brands/alpha-com`);
-  const posted = await fetch(`http://127.0.0.1:${port}/v1/workspaces/${key.workspaceId}/tracked-brands`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ brand_id: (body.data as { id?: string }).id }),
+  expect(body?.data.url).toBe(`${baseUrl}/v1/brands/alpha-com`);
+  const posted = await client.POST('/v1/workspaces/{ws}/tracked-brands', {
+    params: { path: { ws: key.workspaceId } },
+    body: { brand_id: body?.data.id ?? '' },
   });
-  expect(posted.status).toBe(201);
+  expect(posted.response.status).toBe(201);
   await expect.poll(() => lines.filter(({ msg }) => msg === 'request').length).toBe(2);
   expect(lines.find(({ msg }) => msg === 'request')).toMatchObject({
-    request_id: body.meta.request_id,
+    request_id: body?.meta.request_id,
     operation: 'getBrand',
     status: 200,
   });
@@ -91,11 +91,12 @@ test('the process starts, is ready, reads and writes while NATS, a standby and t
   const { status, missing } = (await readiness.json()) as { status: string; missing: { what: string }[] };
   expect(status).toBe('degraded');
   expect(missing.map(({ what }) => what).toSorted()).toEqual(['nats', 'object_store', 'read_standby']);
-  const notes = `http://127.0.0.1:${port}/v1/workspaces/${key.workspaceId}/notes`;
-  const headers = { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'without NATS' });
-  expect((await fetch(notes, { method: 'POST', headers, body })).status).toBe(201);
-  expect((await fetch(notes, { headers })).status).toBe(200);
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: key.text });
+  const params = { path: { ws: key.workspaceId } };
+  const body = { subject_type: 'ad' as const, subject_key: '100000000000001', body: 'without NATS' };
+  const written = await client.POST('/v1/workspaces/{ws}/notes', { params, body });
+  expect(written.response.status).toBe(201);
+  expect((await client.GET('/v1/workspaces/{ws}/notes', { params })).response.status).toBe(200);
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number];
   expect(code).toBe(0);
