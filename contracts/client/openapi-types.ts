@@ -233,6 +233,14 @@ export interface paths {
      */
     get: operations["listBrandAds"];
   };
+  "/v1/brands/{brandId}/ads/search": {
+    /**
+     * Search a brand's ads. The ads attributed to the brand by platform, page, call to action, language, status, and the days on which they started or were confirmed inactive. `sort=longest_running` puts most `days_active` first: observed survival, not performance. An ad that was not seen is `missing`, and not confirmed inactive. Ages grow with each scan, so a scan while pages are read may show an ad twice.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["searchBrandAds"];
+  };
   "/v1/ads/{adId}/creatives": {
     /**
      * List an ad's archived creatives. Every archived creative asset of one ad; an empty list means that none is stored.
@@ -1783,6 +1791,68 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["AdSummary"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  searchBrandAds: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** A platform that shows the ad, such as `instagram`. */
+        platform?: string;
+        /** The social page that runs the ad. */
+        page_id?: string;
+        /** Type of the call to action, such as `SHOP_NOW`. */
+        cta_type?: string;
+        /** A language of the ad, such as `en`. */
+        language?: string;
+        /** `missing`: not seen by the last scan, but not confirmed inactive. */
+        status?: components["schemas"]["AdStatus"];
+        /** Started on this day or later. An ad without a known start counts by its first sighting. Between 2000-01-01 and 2999-12-31. */
+        started_from?: string;
+        /** Started on this day or earlier. Between 2000-01-01 and 2999-12-31. */
+        started_to?: string;
+        /** Confirmed inactive on this day in UTC or later, and still. Between 2000-01-01 and 2999-12-31. */
+        confirmed_inactive_from?: string;
+        /** Confirmed inactive on this day in UTC or earlier, and still. Between 2000-01-01 and 2999-12-31. */
+        confirmed_inactive_to?: string;
+        /** `newest`: newest start first. `longest_running`: most `days_active` first. */
+        sort?: "newest" | "longest_running";
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -6958,6 +7028,7 @@ export type PagedPath =
   | "/v1/categories/sitemap"
   | "/v1/ads"
   | "/v1/brands/{brandId}/ads"
+  | "/v1/brands/{brandId}/ads/search"
   | "/v1/creative-records"
   | "/v1/creatives"
   | "/v1/pages"

@@ -182,7 +182,7 @@ const contentColumns = (content: Partial<AdContent>): Row =>
 
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 9,
+  version: 10,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, miss, see, cover },

@@ -132,6 +132,67 @@ export const listBrandAds = async (db: ReadDatabase, brandId: string, page: Page
   return pageOf(rows, page.limit);
 };
 
+/** Days, both included; either end may be open. */
+export type DayWindow = { readonly from?: string | undefined; readonly to?: string | undefined };
+
+export type BrandAdFilter = {
+  readonly pageId?: string;
+  readonly platform?: string;
+  readonly language?: string;
+  readonly ctaType?: string;
+  readonly status?: string;
+  /** Days on which ads are listed. */
+  readonly started: DayWindow;
+  /** UTC days on which ads were confirmed inactive. */
+  readonly inactive: DayWindow;
+  readonly sort: 'newest' | 'longest_running';
+};
+
+const startOfDay = (date: string): Fragment => sql.fragment`(${date}::date::timestamp at time zone 'utc')`;
+
+/** Ads that were never running are last. */
+const PLACES = {
+  newest: { place: sql.fragment`a.listed_on`, type: raw('date') },
+  longest_running: { place: raw(`coalesce(${DAYS_ACTIVE}, -1)`), type: raw('int') },
+} as const;
+
+/** The index of the brand finds the page, and filters by what it includes; only shown ads are read whole. */
+export const searchBrandAds = async (
+  db: ReadDatabase,
+  brandId: string,
+  filter: BrandAdFilter,
+  { after, limit }: PageRequest,
+): Promise<Page> => {
+  const { pageId, platform, language, ctaType, status, started, inactive, sort } = filter;
+  const { place, type } = PLACES[sort];
+  const isInactive = inactive.from !== undefined || inactive.to !== undefined;
+  const where = sql.and([
+    sql.fragment`a.brand_id = ${brandId}::uuid`,
+    pageId !== undefined && sql.fragment`a.social_page_id = ${pageId}`,
+    platform !== undefined && sql.fragment`a.platforms @> array[${platform}]::text[]`,
+    language !== undefined && sql.fragment`a.languages @> array[${language}]::text[]`,
+    ctaType !== undefined && sql.fragment`a.cta_type = ${ctaType}`,
+    status !== undefined && sql.fragment`a.status = ${status}`,
+    started.from !== undefined && sql.fragment`a.listed_on >= ${started.from}::date`,
+    started.to !== undefined && sql.fragment`a.listed_on <= ${started.to}::date`,
+    isInactive && sql.fragment`a.status = 'inactive'`,
+    inactive.from !== undefined && sql.fragment`a.inactive_since >= ${startOfDay(inactive.from)}`,
+    inactive.to !== undefined &&
+      sql.fragment`a.inactive_since < ${startOfDay(inactive.to)} + interval '24 hours'`,
+    after && sql.fragment`(${place}, a.ad_id) < (${after[0] ?? ''}::${type}, ${after[1] ?? ''})`,
+  ]);
+  const rows = await db.slow<AdRow & { readonly place: string }>(sql.unsafe`
+    select ${raw(COLUMNS)}, k.place::text from (
+      select a.ad_id, ${place} as place from ${raw(FROM)} where ${where}
+      order by place desc, a.ad_id desc limit ${limit + 1}
+    ) k join ads.ad a using (ad_id) ${raw(PAGE_OF_AD)}
+    order by k.place desc, a.ad_id desc`);
+  return pageOfRows(rows, limit, {
+    toItem: (row) => JSON.stringify(summaryOf(row)),
+    cursorOf: (last) => [last.place, last.ad_id],
+  });
+};
+
 export type AdFilter = {
   /** Words that the copy must contain, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
   readonly q?: string;

@@ -73,7 +73,10 @@ create table applied_scan (
   scanned_at timestamptz not null
 );
 -- indexes
-create index ad_of_brand on ad (brand_id, listed_on desc, ad_id desc);
+-- With what ages and filters need, so that a brand's ads are compared without reading their copy.
+create index ad_of_brand on ad (brand_id, listed_on desc, ad_id desc) include (
+  social_page_id, status, cta_type, stopped_on, seen_at, observed_running, not_shown_since, inactive_since
+);
 create index ad_newest on ad (listed_on desc, ad_id desc);
 create index ad_by_words on ad using gin (tsv);
 create index ad_by_facets on ad using gin (facets);

@@ -3,13 +3,26 @@ import { Refusal } from '#contracts/errors.ts';
 import { Ad, AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormatName } from '#contracts/resources/corpus/ads/creative.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
-import { findAd, searchAds as readAds, listBrandAds as readBrandAds } from '#projections/ads/read.ts';
+import {
+  findAd,
+  searchAds as readAds,
+  listBrandAds as readBrandAds,
+  searchBrandAds as findBrandAds,
+} from '#projections/ads/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { windowStart } from '#contracts/values/windows.ts';
-import { Country, Uuid } from '#contracts/values/primitives.ts';
+import { Country, LibraryId, Uuid } from '#contracts/values/primitives.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BRAND_ID, adSummary, brandReference } from './endpoint/examples.ts';
-import { adParams, brandParams, noParams, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
+import {
+  adParams,
+  brandParams,
+  dateParameter,
+  noParams,
+  noQuery,
+  pageQuery,
+  searchText,
+} from './endpoint/parameters.ts';
 import { creative, media } from './creatives.ts';
 import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
 import { withBrand } from './brands/find-brand.ts';
@@ -74,6 +87,83 @@ export const listBrandAds = endpoint({
   handler: async ({ params, page }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
       Promise.all([readScannedAt(db, 'ads', id), readBrandAds(db, id, page)]),
+    );
+    const [asOf, ads] = found;
+    return pageReply(ads, asOf ?? brand.profiled_at);
+  },
+});
+
+const FACET_MAX_LENGTH = 100;
+
+const isDayWindow = (from: string | undefined, to: string | undefined): boolean =>
+  from === undefined || to === undefined || from <= to;
+const orderFault = (name: string) => ({
+  path: [`${name}_from`],
+  message: `\`${name}_from\` must not be after \`${name}_to\``,
+});
+
+export const searchBrandAds = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/ads/search',
+  operationId: 'searchBrandAds',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: "Search a brand's ads",
+  description:
+    'The ads attributed to the brand by platform, page, call to action, language, status, and the days on which they started or were confirmed inactive. `sort=longest_running` puts most `days_active` first: observed survival, not performance. An ad that was not seen is `missing`, and not confirmed inactive. Ages grow with each scan, so a scan while pages are read may show an ad twice.',
+  params: brandParams,
+  query: z
+    .strictObject({
+      ...pageQuery,
+      platform: searchText(FACET_MAX_LENGTH)
+        .toLowerCase()
+        .optional()
+        .meta({ description: 'A platform that shows the ad, such as `instagram`.' }),
+      page_id: LibraryId.optional().meta({ description: 'The social page that runs the ad.' }),
+      cta_type: searchText(FACET_MAX_LENGTH)
+        .toUpperCase()
+        .optional()
+        .meta({ description: 'Type of the call to action, such as `SHOP_NOW`.' }),
+      language: searchText(FACET_MAX_LENGTH)
+        .toLowerCase()
+        .optional()
+        .meta({ description: 'A language of the ad, such as `en`.' }),
+      status: AdStatus.optional().meta({
+        description: '`missing`: not seen by the last scan, but not confirmed inactive.',
+      }),
+      started_from: dateParameter(
+        'Started on this day or later. An ad without a known start counts by its first sighting.',
+      ),
+      started_to: dateParameter('Started on this day or earlier.'),
+      confirmed_inactive_from: dateParameter('Confirmed inactive on this day in UTC or later, and still.'),
+      confirmed_inactive_to: dateParameter('Confirmed inactive on this day in UTC or earlier, and still.'),
+      sort: z.enum(['newest', 'longest_running']).default('newest').meta({
+        description: '`newest`: newest start first. `longest_running`: most `days_active` first.',
+      }),
+    })
+    .refine((query) => isDayWindow(query.started_from, query.started_to), orderFault('started'))
+    .refine(
+      (query) => isDayWindow(query.confirmed_inactive_from, query.confirmed_inactive_to),
+      orderFault('confirmed_inactive'),
+    ),
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
+  errors: ['not_found'],
+  corpus: true,
+  heavy: true,
+  reads: ['brands', 'ads'],
+  beyondContract: true,
+  handler: async ({ params, query, page }, { db }) => {
+    const { platform, page_id: pageId, cta_type: ctaType, language, status, sort } = query;
+    const filter = {
+      ...omitUndefined({ platform, pageId, ctaType, language, status }),
+      started: { from: query.started_from, to: query.started_to },
+      inactive: { from: query.confirmed_inactive_from, to: query.confirmed_inactive_to },
+      sort,
+    };
+    const { brand, found } = await withBrand(db, params.brandId, (id) =>
+      Promise.all([readScannedAt(db, 'ads', id), findBrandAds(db, id, filter, page)]),
     );
     const [asOf, ads] = found;
     return pageReply(ads, asOf ?? brand.profiled_at);

@@ -1,7 +1,7 @@
 /** Every endpoint of the service; `index.ts` sorts them. */
 
 export { getMe } from './account.ts';
-export { getAd, listBrandAds, searchAds } from './ads.ts';
+export { getAd, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
 export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { redeliver, redeliverFailed } from './alerts/redeliver.ts';
 export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';
