@@ -627,7 +627,7 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/collections/{collectionId}/items": {
     /**
-     * List the items of a collection. All items of a collection, newest first; a collection itself shows its newest 100. 404 when the caller does not see the collection.
+     * List the items of a collection. All items of a collection, newest first; a collection itself shows its newest 100. With `include=record` each has the thing itself, as far as the key may read things of its type (`ads:read`, `brands:read`, `creatives:read`, `pages:read`). 404 when the caller does not see the collection.
      *
      * Scope: `collections:read`.
      */
@@ -3816,6 +3816,8 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
+        /** `record`: the thing behind each item. */
+        include?: "record";
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -3827,7 +3829,7 @@ export interface operations {
         content: {
           "application/json": {
             /** Items in the order of the list; empty when there are none. */
-            data: Array<components["schemas"]["CollectionItem"]>;
+            data: Array<components["schemas"]["ListedCollectionItem"]>;
             meta: components["schemas"]["PageMeta"];
           };
           "application/x-ndjson": string;
@@ -5832,6 +5834,18 @@ export interface components {
       lag_hours?: number;
       /** Items in this reply. */
       count: number;
+    };
+    /** An item of a collection, with the thing behind it when asked for. */
+    ListedCollectionItem: {
+      item_type: components["schemas"]["ItemType"];
+      /** Key of the item: of an ad its library id; of a brand, creative, page or collection its uuid; of a creative record its key. */
+      item_key: string;
+      /** Id of the member who added it. */
+      created_by: string;
+      /** When it was added. */
+      created_at: string;
+      /** With `include=record` only: the thing itself. Null when this service does not have it, or when the key may not read things of its type. */
+      record?: components["schemas"]["AdSummary"] | components["schemas"]["BrandSummary"] | components["schemas"]["Creative"] | components["schemas"]["CreativeRecordSummary"] | components["schemas"]["LandingPage"] | null;
     };
     /** What a text from outside means in the corpus. */
     Lookup: {

@@ -132,6 +132,18 @@ export const listBrandAds = async (db: ReadDatabase, brandId: string, page: Page
   return pageOf(rows, page.limit);
 };
 
+/** By id; unknown ids are absent. */
+export const readAdSummaries = async (
+  db: ReadDatabase,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.query<AdRow>({
+    sql: `select ${COLUMNS} from ${FROM} where a.ad_id = any($1::text[])`,
+    values: [ids],
+  });
+  return new Map(rows.map((row) => [row.ad_id, JSON.stringify(summaryOf(row))]));
+};
+
 /** Days, both included; either end may be open. */
 export type DayWindow = { readonly from?: string | undefined; readonly to?: string | undefined };
 

@@ -133,6 +133,19 @@ export const searchRecords = async (
   });
 };
 
+/** By key; unknown keys are absent. */
+export const readRecordSummaries = async (
+  db: ReadDatabase,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.query<RecordRow>({
+    sql: `select ${COLUMNS} from creatives.file f join creatives.file_count n using (creative_key)
+      where f.creative_key = any($1::text[])`,
+    values: [keys],
+  });
+  return new Map(rows.map((row) => [row.creative_key, summaryOf(row)]));
+};
+
 /** Two keys suffice to tell that a prefix is not unique. */
 export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {
   const rows = await db.query<{ creative_key: string }>({

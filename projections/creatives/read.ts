@@ -41,15 +41,18 @@ export const findCreativesOfAd = async (
   return adRows.length === 0 ? null : items;
 };
 
-export const findCreative = async (
+export type FoundCreative = { readonly id: string; readonly json: string; readonly as_of: string };
+
+/** In no order; omits unknown ids. */
+export const findCreatives = async (
   db: ReadDatabase,
-  creativeId: string,
-): Promise<{ readonly json: string; readonly as_of: string } | null> => {
-  const [row] = await db.query<CreativeRow>({
-    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.creative_id = $1 and c.stored`,
-    values: [creativeId],
+  ids: readonly string[],
+): Promise<readonly FoundCreative[]> => {
+  const rows = await db.query<CreativeRow>({
+    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.creative_id = any($1::uuid[]) and c.stored`,
+    values: [ids],
   });
-  return row ? { json: creativeText(row), as_of: row.as_of } : null;
+  return rows.map((row) => ({ id: row.creative_id, json: creativeText(row), as_of: row.as_of }));
 };
 
 const NEWEST = `select ${isoTimeSql('max(seen_at)')} as at from creatives.scope`;

@@ -132,7 +132,7 @@ type DetailRow = PageRow & {
   readonly brands: string | null;
 };
 
-export type FoundPage = { readonly json: string; readonly as_of: string };
+export type FoundPage = { readonly id: string; readonly json: string; readonly as_of: string };
 
 const detailOf = (row: DetailRow): FoundPage => {
   const more = JSON.stringify({
@@ -146,6 +146,7 @@ const detailOf = (row: DetailRow): FoundPage => {
     classified_at: row.classified_at,
   });
   return {
+    id: row.landing_page_id,
     json: joinObjects(appendFields(summaryOf(row), { brands: row.brands ?? '[]' }), more),
     as_of: row.seen_at,
   };

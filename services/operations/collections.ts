@@ -19,7 +19,9 @@ import {
   seesCollection,
 } from '#domain/workspace/collection/decider.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
-import { ItemReference } from '#contracts/values/items.ts';
+import { type Item, ItemReference } from '#contracts/values/items.ts';
+import { appendFields } from '#contracts/values/json-text.ts';
+import { readNewestObservation } from '#projections/brands/read.ts';
 import {
   AddedCollectionItem,
   COLLECTIONS_MAX,
@@ -28,8 +30,8 @@ import {
   COLLECTION_ITEMS_SHOWN_MAX,
   ChangeCollection,
   Collection,
-  CollectionItem,
   CreateCollection,
+  ListedCollectionItem,
   DeleteCollection,
   DeletedCollection,
   RemoveCollectionItem,
@@ -56,6 +58,7 @@ import {
   itemNamedBy,
   itemReference,
   placedItem,
+  readItemRecords,
 } from './items.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
@@ -324,6 +327,8 @@ export const listCollections = endpoint({
     pageReply(await readCollections(db, params.ws, caller.memberId, page), null),
 });
 
+const parseItem = (text: string): Item => JSON.parse(text) as Item;
+
 export const listCollectionItems = endpoint({
   method: 'GET',
   path: '/v1/workspaces/{ws}/collections/{collectionId}/items',
@@ -331,20 +336,30 @@ export const listCollectionItems = endpoint({
   tag: 'Collections',
   scope: 'collections:read',
   summary: 'List the items of a collection',
-  description: `All items of a collection, newest first; a collection itself shows its newest ${COLLECTION_ITEMS_SHOWN_MAX}. 404 when the caller does not see the collection.`,
+  description: `All items of a collection, newest first; a collection itself shows its newest ${COLLECTION_ITEMS_SHOWN_MAX}. With \`include=record\` each has the thing itself, as far as the key may read things of its type (\`ads:read\`, \`brands:read\`, \`creatives:read\`, \`pages:read\`). 404 when the caller does not see the collection.`,
   params: collectionParams,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject({
+    ...pageQuery,
+    include: z.enum(['record']).optional().meta({ description: '`record`: the thing behind each item.' }),
+  }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
-  reply: { status: 200, shape: 'paged', data: CollectionItem, example: [placedItem] },
+  reply: { status: 200, shape: 'paged', data: ListedCollectionItem, example: [placedItem] },
   errors: ['not_found'],
   corpus: false,
   reads: ['collections'],
   beyondContract: true,
-  handler: async ({ params, caller, page }, { db }) => {
-    const items = await readCollectionItems(db, params.ws, caller.memberId, params.collectionId, page);
-    if (items === null) throw new Refusal('not_found', 'Collection not found.');
-    return pageReply(items, null);
+  handler: async ({ params, query, caller, page }, { db }) => {
+    const isWithRecords = query.include === 'record';
+    const newest = isWithRecords ? await readNewestObservation(db) : null;
+    const found = await readCollectionItems(db, params.ws, caller.memberId, params.collectionId, page);
+    if (found === null) throw new Refusal('not_found', 'Collection not found.');
+    if (!isWithRecords) return pageReply(found, null);
+    const recordOf = await readItemRecords(db, found.items.map(parseItem), caller.scopes);
+    const items = found.items.map((text) =>
+      appendFields(text, { record: recordOf(parseItem(text)) ?? 'null' }),
+    );
+    return pageReply({ ...found, items }, newest);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
-  findCreative,
+  findCreatives,
   findCreativesOfAd,
   listCreatives as readCreatives,
   readNewestOfBrandFiles,
@@ -71,7 +71,7 @@ export const getCreative = endpoint({
   corpus: true,
   reads: ['creatives'],
   handler: async ({ params }, { db }) => {
-    const found = await findCreative(db, params.creativeId);
+    const [found] = await findCreatives(db, [params.creativeId]);
     if (!found) throw CREATIVE_UNKNOWN;
     return { data: found.json, asOf: found.as_of };
   },

@@ -1,6 +1,20 @@
 import { z } from 'zod';
-import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#contracts/values/items.ts';
+import {
+  ITEM_KEYS,
+  ITEM_TYPES,
+  type Item,
+  ItemKey,
+  type ItemType,
+  ItemTypeName,
+} from '#contracts/values/items.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
+import { readAdSummaries } from '#projections/ads/read.ts';
+import { readBrandSummaries } from '#projections/brands/read.ts';
+import { findCreatives } from '#projections/creatives/read.ts';
+import { readRecordSummaries } from '#projections/creatives/read-records.ts';
+import { findPages } from '#projections/pages/read.ts';
 import { AD_ID } from './endpoint/examples.ts';
 import { workspaceParams } from './endpoint/parameters.ts';
 
@@ -69,3 +83,47 @@ export const itemNamedBy = ({ itemType, itemKey }: NamedItem): Item => ({
   item_type: itemType,
   item_key: ITEM_KEYS[itemType].parse(itemKey),
 });
+
+type Texts = ReadonlyMap<string, string>;
+
+/** JSON texts by key, as the lists of the API show them; unknown keys are absent. */
+const READERS: Readonly<Record<ItemType, (db: ReadDatabase, keys: readonly string[]) => Promise<Texts>>> = {
+  ad: readAdSummaries,
+  brand: async (db, keys) => {
+    const found = await readBrandSummaries(db, keys);
+    return new Map(Array.from(found, ([id, { summary }]) => [id, summary]));
+  },
+  creative: async (db, keys) => {
+    const found = await findCreatives(db, keys);
+    return new Map(found.map(({ id, json }) => [id, json]));
+  },
+  creative_record: readRecordSummaries,
+  page: async (db, keys) => {
+    const found = await findPages(db, keys);
+    return new Map(found.map(({ id, json }) => [id, json]));
+  },
+};
+
+/** Scope that reads things of the type. */
+const SCOPE_OF_TYPE: Readonly<Record<ItemType, Scope>> = {
+  ad: 'ads:read',
+  brand: 'brands:read',
+  creative: 'creatives:read',
+  creative_record: 'creatives:read',
+  page: 'pages:read',
+};
+
+/** Finds the record of an item; `null` when the service does not have it, or the scopes do not allow its type. */
+export const readItemRecords = async (
+  db: ReadDatabase,
+  items: readonly Item[],
+  scopes: ReadonlySet<Scope>,
+): Promise<(item: Item) => string | null> => {
+  const read = async (type: ItemType): Promise<[ItemType, Texts]> => {
+    const keys = items.flatMap(({ item_type, item_key }) => (item_type === type ? [item_key] : []));
+    return [type, keys.length === 0 ? new Map<string, string>() : await READERS[type](db, keys)];
+  };
+  const readable = ITEM_TYPES.filter((type) => scopes.has(SCOPE_OF_TYPE[type]));
+  const found = new Map(await Promise.all(readable.map(read)));
+  return ({ item_type, item_key }) => found.get(item_type)?.get(item_key) ?? null;
+};

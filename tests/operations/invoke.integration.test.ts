@@ -4,6 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { sha256Of } from '#application/access/key-format.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { getBrand, listBrands } from '#operations/brands/brands.ts';
+import { listCollectionItems } from '#operations/collections.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { invoke } from '#operations/invoke.ts';
 import { listTrackedBrands, trackBrand } from '#operations/tracked-brands.ts';
@@ -64,6 +65,26 @@ describe('invoke', () => {
     expect(one).toEqual(other);
     expect(one).toEqual(await call());
     expect(reads).toBe(1);
+  });
+
+  test('shares no read of a workspace between keys of one member with other scopes', async () => {
+    const key = await stack.key();
+    const body = { name: 'narrow', scopes: ['collections:read'] };
+    const issued = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });
+    const { api_key: text } = issued.data as { api_key: string };
+    const first_item = { item_type: 'brand', item_key: alpha.id };
+    const url = `/v1/workspaces/${key.workspaceId}/collections`;
+    const { data } = await on(app).post(url, { key, body: { name: 'x', first_item } });
+    const params = { ws: key.workspaceId, collectionId: (data as { id: string }).id };
+    const callers = [await callerOf(key), await callerOf({ ...key, text })];
+    const input = { params, query: { include: 'record' } };
+    const replies = await Promise.all(
+      callers.map((caller) => invoke(listCollectionItems, input, caller, dependencies)),
+    );
+    expect(replies.map((reply) => JSON.parse(reply.data) as unknown)).toMatchObject([
+      [{ record: { id: alpha.id } }],
+      [{ record: null }],
+    ]);
   });
 
   test('appends the events of a write and returns the same data and position as HTTP', async () => {

@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { AdSummary } from '../corpus/ads/ad.ts';
+import { Creative } from '../corpus/ads/creative.ts';
+import { CreativeRecordSummary } from '../corpus/ads/creative-record.ts';
+import { BrandSummary } from '../corpus/brand.ts';
+import { LandingPage } from '../corpus/landing-page.ts';
 import { ItemKey, ItemReference, ItemTypeName } from '#contracts/values/items.ts';
 import { Count, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
 import { nameText, proseText } from '#contracts/values/text.ts';
@@ -38,6 +43,20 @@ export const CollectionItem = z
     created_at: Timestamp.meta({ description: 'When it was added.' }),
   })
   .meta({ id: 'CollectionItem', description: 'An item of a collection.' });
+
+export const ListedCollectionItem = CollectionItem.extend({
+  record: z
+    .union([AdSummary, BrandSummary, Creative, CreativeRecordSummary, LandingPage])
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'With `include=record` only: the thing itself. Null when this service does not have it, or when the key may not read things of its type.',
+    }),
+}).meta({
+  id: 'ListedCollectionItem',
+  description: 'An item of a collection, with the thing behind it when asked for.',
+});
 
 export const Collection = z
   .strictObject({

@@ -14,12 +14,13 @@ import type { Reply } from './reply.ts';
 export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;
 
 /**
- * Callers that may share a read: all (`''`), a workspace, or one member. `null` when the reply depends on the API key.
+ * Callers that may share a read: all (`''`), a workspace, or those with one key, whose scopes are equal. `null` for a
+ * read about the key.
  */
 const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
   if (endpoint.method !== 'GET') return null;
   if (endpoint.corpus) return endpoint.heavy ? caller.workspaceId : '';
-  return endpoint.path.includes('{ws}') ? caller.memberId : null;
+  return endpoint.path.includes('{ws}') ? caller.keyId : null;
 };
 
 const lightDatabase = (db: ReadDatabase): ReadDatabase => ({

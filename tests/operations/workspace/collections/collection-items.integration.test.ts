@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { omit } from 'es-toolkit/object/omit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { on } from '#tests/dsl/api.ts';
+import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
+import { creativeOf, keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
+import type { Key } from '#tests/operations/fixtures/stack.ts';
 import {
   AD,
   type BoardsStack,
@@ -9,13 +14,16 @@ import {
   collectionsOf,
   colleague,
   crowded,
+  everyPage,
   OTHER_AD,
   openBoardsStack,
 } from '#tests/operations/fixtures/boards.ts';
 
 let stack: BoardsStack;
+let alpha: CorpusBrand;
 beforeAll(async () => {
   stack = await openBoardsStack();
+  [alpha] = (await stack.seed(['alpha'])) as readonly [CorpusBrand];
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
@@ -120,6 +128,93 @@ describe('listCollectionItems 200', () => {
     const key = await stack.key();
     const { id } = await stack.boards.created(key, { name: 'x' });
     expect(await stack.boards.items(key, id)).toEqual([]);
+  });
+});
+
+describe('listCollectionItems 200, with records', () => {
+  type WithRecord = {
+    readonly item_type: string;
+    readonly item_key: string;
+    readonly record?: object | null;
+  };
+  const itemsOf = (key: Key, id: string, query = 'include=record', limit = 100) =>
+    everyPage<WithRecord>(stack.app, key, `${collectionsOf(key)}/${id}/items?${query}`, limit);
+
+  test('shows each thing as the API does elsewhere, and null for what is unknown', async () => {
+    const [adId = ''] = alpha.adIds;
+    const brandId = alpha.id;
+    await stack.projected(await recordCreative(stack, keyOf(1), [adId]));
+    const pageId = landingPageOf('https://shop.example.com/0')?.landing_page_id ?? '';
+    const key = await stack.key();
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
+    const things = [
+      ['ad', adId],
+      ['brand', brandId],
+      ['creative', creativeOf(1, adId)],
+      ['creative_record', keyOf(1)],
+      ['page', pageId],
+      ['page', randomUUID()],
+      ['creative_record', 'unknown-creative-key'],
+    ] as const;
+    for (const [item_type, item_key] of things)
+      expect((await stack.boards.add(key, id, { item_type, item_key })).status).toBe(201);
+    const get = async (path: string): Promise<unknown> =>
+      (await on(stack.app).get(`/v1/${path}`, { key })).data;
+    const [ads, brands, records] = [
+      (await get(`brands/${brandId}/ads`)) as { id: string }[],
+      (await get('brands')) as { id: string }[],
+      (await get(`creative-records?brand_id=${brandId}`)) as { creative_key: string }[],
+    ];
+    const listed = await itemsOf(key, id, 'include=record', 3);
+    expect(listed.map(({ record }) => record).toReversed()).toEqual([
+      null,
+      ads.find((one) => one.id === adId),
+      brands.find((one) => one.id === brandId),
+      await get(`creatives/${creativeOf(1, adId)}`),
+      records[0],
+      await get(`pages/${pageId}`),
+      null,
+      null,
+    ]);
+    expect(listed.map((item) => omit(item, ['record']))).toEqual(await stack.boards.items(key, id));
+    const { meta } = await on(stack.app).get(`${collectionsOf(key)}/${id}/items?include=record`, { key });
+    expect(Date.parse(meta.as_of)).toBeLessThan(Date.now() - 1_000);
+  });
+
+  test('shows null to a key that may not read the type', async () => {
+    const key = await stack.key();
+    const body = { name: 'narrow', scopes: ['collections:read', 'brands:read'] };
+    const issued = await on(stack.app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });
+    const narrow = { ...key, text: (issued.data as { api_key: string }).api_key };
+    const { id } = await stack.boards.created(key, { name: 'x' });
+    await stack.boards.add(key, id, { item_type: 'ad', item_key: alpha.adIds[0] ?? '' });
+    await stack.boards.add(key, id, { item_type: 'brand', item_key: alpha.id });
+    const replies = await Promise.all([key, narrow, key, narrow].map((one) => itemsOf(one, id)));
+    expect(replies.map((items) => items.map(({ record }) => record !== null))).toEqual([
+      [true, true],
+      [true, false],
+      [true, true],
+      [true, false],
+    ]);
+  });
+});
+
+describe('listCollectionItems 400', () => {
+  test.each(['include=records', 'include=', 'item_type=ad'])('rejects %s', async (query) => {
+    const key = await stack.key();
+    const { id } = await stack.boards.created(key, { name: 'x' });
+    expect((await on(stack.app).get(`${collectionsOf(key)}/${id}/items?${query}`, { key })).status).toBe(400);
+  });
+
+  test('rejects a cursor of a list without records', async () => {
+    const key = await stack.key();
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
+    await stack.boards.add(key, id, OTHER_AD);
+    const url = `${collectionsOf(key)}/${id}/items?limit=1`;
+    const { meta } = await on(stack.app).get(url, { key });
+    expect((await on(stack.app).get(`${url}&include=record&cursor=${meta.cursor}`, { key })).status).toBe(
+      400,
+    );
   });
 });
 
