@@ -699,6 +699,14 @@ export interface paths {
      */
     get: operations["getMe"];
   };
+  "/v1/workspaces/{ws}/members": {
+    /**
+     * List members. The workspace's members in the order in which they were added. Other replies name members by their ids. An erased member stays listed, without a name.
+     *
+     * Scope: `me:read`.
+     */
+    get: operations["listMembers"];
+  };
   "/v1/workspaces/{ws}/api-keys": {
     /**
      * List API keys. The workspace's keys, newest first, revoked ones included. The keys themselves are never shown.
@@ -4196,6 +4204,45 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  listMembers: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["Member"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listApiKeys: {
     parameters: {
       path: {
@@ -5886,8 +5933,7 @@ export interface components {
       };
       /** Id of the calling key, or of the sign-in that calls. */
       key_id: string;
-      /** Present role of the member; it limits the scopes of every key of the member. */
-      role: "viewer" | "editor" | "admin" | "owner";
+      role: components["schemas"]["MemberRole"];
       /** Plan of the workspace; it decides the slots and the requests per minute. */
       plan: "free" | "pro" | "business" | "enterprise";
       /** What this key may do now. */
@@ -5904,6 +5950,18 @@ export interface components {
     };
     /** What kind of file it is. */
     MediaKind: "image" | "video";
+    /** A member of the workspace. */
+    Member: {
+      /** Stable id of the member. */
+      id: string;
+      /** Name to show; null for an erased member. */
+      name: string | null;
+      role: components["schemas"]["MemberRole"];
+      /** When the member was added. */
+      added_at: string;
+    };
+    /** Present role of the member; it limits the scopes of every key of the member. */
+    MemberRole: "viewer" | "editor" | "admin" | "owner";
     /** Metadata of one record. */
     Meta: {
       /** The same as the header `x-request-id`. */
@@ -7067,4 +7125,5 @@ export type PagedPath =
   | "/v1/workspaces/{ws}/collections/{collectionId}/items"
   | "/v1/workspaces/{ws}/saved"
   | "/v1/workspaces/{ws}/notes"
+  | "/v1/workspaces/{ws}/members"
   | "/v1/workspaces/{ws}/api-keys";

@@ -1,5 +1,6 @@
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { cutPage } from '../sql/pages.ts';
 
 export type WorkspaceRow = {
   readonly workspace_id: string;
@@ -52,6 +53,17 @@ export type MemberRow = {
   readonly sealed: string | null;
   readonly role: string;
   readonly added_at: string;
+};
+
+const MEMBERS_PAGE = `
+  select member_id, name, sealed, role, added_at from workspaces.member
+  where workspace_id = $1 and (added_at, member_id) > ($2, $3) order by added_at, member_id limit $4`;
+
+/** A page of members, in the order in which they were added. */
+export const listMemberPage = async (db: ReadDatabase, workspaceId: string, page: PageRequest) => {
+  const values = [workspaceId, ...(page.after ?? ['', '']), page.limit + 1];
+  const found = await db.query<MemberRow>({ sql: MEMBERS_PAGE, values });
+  return cutPage(found, page.limit, (last) => [last.added_at, last.member_id] as const);
 };
 
 export const listMembers = (db: ReadDatabase, workspaceId: string): Promise<readonly MemberRow[]> =>

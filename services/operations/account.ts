@@ -1,11 +1,13 @@
+import { z } from 'zod';
 import { PLANS, SCOPES } from '#contracts/values/access.ts';
-import { Me } from '#contracts/resources/workspace/api-key.ts';
+import { ListedMember, Me } from '#contracts/resources/workspace/api-key.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
-import { findNames } from '#projections/workspaces/read.ts';
+import { findNames, listMemberPage } from '#projections/workspaces/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { memberNameOf } from './dependencies/member-names.ts';
-import { noParams, noQuery } from './endpoint/parameters.ts';
+import { noParams, noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { pageReply } from './endpoint/reply.ts';
 
 export const getMe = endpoint({
   method: 'GET',
@@ -61,5 +63,46 @@ export const getMe = endpoint({
       requests_per_minute: requestsPerMinute,
     };
     return { data: JSON.stringify(me), asOf: null };
+  },
+});
+
+export const listMembers = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/members',
+  operationId: 'listMembers',
+  tag: 'Account',
+  scope: 'me:read',
+  summary: 'List members',
+  description:
+    "The workspace's members in the order in which they were added. Other replies name members by their ids. An erased member stays listed, without a name.",
+  params: workspaceParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: ListedMember,
+    example: [
+      { id: 'mem_2h8k4n6p0r5s7v9w', name: 'Ada', role: 'owner', added_at: '2026-11-02T08:30:00.000Z' },
+    ],
+  },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['workspaces'],
+  beyondContract: true,
+  handler: async ({ params, page }, dependencies) => {
+    const { rows, next } = await listMemberPage(dependencies.db, params.ws, page);
+    const items = await Promise.all(
+      rows.map(async ({ member_id: memberId, name, sealed, role, added_at }) =>
+        JSON.stringify({
+          id: memberId,
+          name: await memberNameOf(dependencies, { workspaceId: params.ws, memberId, name, sealed }),
+          role,
+          added_at,
+        }),
+      ),
+    );
+    return pageReply({ items, next }, null);
   },
 });

@@ -1,6 +1,6 @@
 /** Every endpoint of the service; `index.ts` sorts them. */
 
-export { getMe } from './account.ts';
+export { getMe, listMembers } from './account.ts';
 export { getAd, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
 export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { redeliver, redeliverFailed } from './alerts/redeliver.ts';

@@ -101,6 +101,19 @@ export const RevokedUnusedApiKeys = z
   })
   .meta({ id: 'RevokedUnusedApiKeys', description: 'Which unused keys were revoked.' });
 
+const MemberRole = z.enum(['viewer', 'editor', 'admin', 'owner']).meta({
+  id: 'MemberRole',
+  description: 'Present role of the member; it limits the scopes of every key of the member.',
+});
+
+export const ListedMember = z
+  .strictObject({
+    ...Member.shape,
+    role: MemberRole,
+    added_at: Timestamp.meta({ description: 'When the member was added.' }),
+  })
+  .meta({ id: 'Member', description: 'A member of the workspace.' });
+
 export const Me = z
   .strictObject({
     workspace_id: z.string().meta({ description: 'Id of the workspace; stands for `{ws}` in paths.' }),
@@ -110,9 +123,7 @@ export const Me = z
       .meta({ description: 'Name to show; null while it is not known yet.' }),
     member: Member.meta({ description: 'The member who owns the calling key or signed in.' }),
     key_id: z.string().meta({ description: 'Id of the calling key, or of the sign-in that calls.' }),
-    role: z.enum(['viewer', 'editor', 'admin', 'owner']).meta({
-      description: 'Present role of the member; it limits the scopes of every key of the member.',
-    }),
+    role: MemberRole,
     plan: z.enum(['free', 'pro', 'business', 'enterprise']).meta({
       description: 'Plan of the workspace; it decides the slots and the requests per minute.',
     }),

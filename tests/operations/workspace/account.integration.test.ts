@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SCOPES } from '#contracts/values/access.ts';
 import { on } from '#tests/dsl/api.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
+import { colleague } from '../fixtures/boards.ts';
 import { openApiStack } from '../fixtures/stack.ts';
 
 const stack = await disposeAfterAll(openApiStack());
@@ -64,5 +65,35 @@ describe('getMe 200', () => {
   test('returns every scope for the key of an owner', async () => {
     const { data } = await on(app).get('/v1/me', { key: await stack.key() });
     expect(data).toMatchObject({ scopes: SCOPES });
+  });
+});
+
+describe('listMembers 200', () => {
+  test('lists the members in the order in which they were added, page by page', async () => {
+    const key = await stack.key();
+    const viewer = await colleague(stack, key, 'viewer');
+    const editor = await colleague(stack, key, 'editor');
+    const added = [key, viewer, editor].map(({ memberId }) => memberId);
+    await stack.projected(await stack.eventStore.head());
+    const path = `/v1/workspaces/${key.workspaceId}/members`;
+    const { data } = await on(app).get(path, { key });
+    const roles = (data as { id: string; role: string }[]).map(({ id, role }) => [id, role]);
+    expect(roles).toEqual([
+      [added[0], 'owner'],
+      [added[1], 'viewer'],
+      [added[2], 'editor'],
+    ]);
+    const first = await on(app).get(`${path}?limit=2`, { key });
+    const second = await on(app).get(`${path}?limit=2&cursor=${first.meta.cursor}`, { key });
+    expect([first.data, second.data].flat()).toEqual(data);
+    expect(second.meta.cursor).toBeUndefined();
+  });
+});
+
+describe('listMembers 404', () => {
+  test('knows no other workspace', async () => {
+    const [key, other] = [await stack.key(), await stack.key()];
+    const { status } = await on(app).get(`/v1/workspaces/${other.workspaceId}/members`, { key });
+    expect(status).toBe(404);
   });
 });
