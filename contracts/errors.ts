@@ -48,6 +48,7 @@ export const DETAIL_CODES = {
   invalid_cursor: 'The cursor was altered, or is of another endpoint, workspace or filter.',
   unknown_member: 'The workspace has no member of this id.',
   not_tracked: 'The workspace does not track the brand.',
+  brand_known: 'The service knows the brand of the domain; the message has its address and id.',
   no_channel: 'The alert rule would have no channel to send on.',
   target_refused: 'The address of a webhook or chat tool cannot be used; the message says why.',
   window_reversed: 'The last day is before the first.',

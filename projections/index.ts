@@ -3,6 +3,7 @@ import { alertDeliveries } from './alert-deliveries/project.ts';
 import { alerts } from './alerts/project.ts';
 import { apiKeys } from './api-keys/project.ts';
 import { briefs } from './briefs/project.ts';
+import { brandRequests } from './brand-requests/project.ts';
 import { brands } from './brands/project.ts';
 import { categories } from './categories/project.ts';
 import { categoryTools } from './category-tools/project.ts';
@@ -61,6 +62,7 @@ export const projections: readonly Projection[] = [
   collections,
   saved,
   notes,
+  brandRequests,
   alerts,
   alertDeliveries,
 ];

@@ -19,6 +19,7 @@ export const WORKSPACE_CATEGORIES = [
   'webhookSecret',
   'signIn',
   'connection',
+  'brandRequests',
 ] as const;
 
 /** A 64-bit position as a decimal string, because it exceeds what a JSON number can hold. */

@@ -401,6 +401,28 @@ export interface paths {
      */
     get: operations["getOperator"];
   };
+  "/v1/workspaces/{ws}/brand-requests": {
+    /**
+     * List brand requests. The requests of the workspace for brands, newest first.
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["listBrandRequests"];
+    /**
+     * Request a brand. Asks for a brand that the service does not know, by its domain. The request is accepted at once while the plan's allowance of requests that are being collected lasts: free 1, pro 5, business 25, enterprise 100. Others wait for an operator. It is `ready` as soon as the brand is observed; with `track` the workspace then tracks it, if a slot is free. A domain that the workspace requested before gets the first request, unchanged. 409 for a domain whose brand is known, with its address and id; when 100 requests are open; or when the workspace has made 10000.
+     *
+     * Scope: `tracking:write`.
+     */
+    post: operations["requestBrand"];
+  };
+  "/v1/workspaces/{ws}/brand-requests/{requestId}": {
+    /**
+     * Read a brand request. One request for a brand, with its status.
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["getBrandRequest"];
+  };
   "/v1/workspaces/{ws}/tracked-brands": {
     /**
      * List tracked brands. The brands the workspace tracks, newest first.
@@ -2705,6 +2727,119 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  listBrandRequests: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Requests of this status only. */
+        status?: components["schemas"]["BrandRequestStatus"];
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["BrandRequest"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  requestBrand: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RequestBrand"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandRequest"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandRequest: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a brand request. */
+        requestId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandRequest"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listTrackedBrands: {
     parameters: {
       path: {
@@ -4895,6 +5030,40 @@ export interface components {
       /** Address of the brand in this API. */
       url: string;
     };
+    /** A request for a brand that the service did not know. */
+    BrandRequest: {
+      /** Stable id of the request, `{requestId}` in paths; the same for each request of a domain. */
+      id: string;
+      status: components["schemas"]["BrandRequestStatus"];
+      /** Domain that was requested. */
+      domain: string;
+      /** Social page that was named; null: none was. */
+      page_id: string | null;
+      /** Whether to track the brand as soon as it is ready. */
+      track: boolean;
+      cadence: components["schemas"]["Cadence"];
+      tracking: components["schemas"]["RequestedTracking"];
+      /** Forecast at the time of the request; null when none was possible. */
+      forecast: components["schemas"]["CollectingForecast"] | null;
+      /** Why there is no forecast, as a sentence; null: there is one. */
+      forecast_reason: string | null;
+      /** The operator's reason for a refusal; null: not refused. */
+      reason: string | null;
+      /** Stable id of the brand, `{brandId}` in paths. */
+      brand_id: string;
+      /** Address of the brand in this API; null until ready. */
+      url: string | null;
+      /** Id of the member who asked. */
+      created_by: string;
+      /** When it was requested. */
+      created_at: string;
+      /** When it was accepted or refused; null until then. */
+      decided_at: string | null;
+      /** When it became ready; null until then. */
+      ready_at: string | null;
+    };
+    /** `requested` until an operator decides; `collecting` while collectors look at the domain; `ready` when the brand is known; `refused` by an operator. */
+    BrandRequestStatus: "requested" | "collecting" | "ready" | "refused";
     /** A brand that search engines should list. */
     BrandSitemapEntry: {
       /** Name of the brand in links, made from its domain; paths take it for the id. */
@@ -5156,6 +5325,13 @@ export interface components {
     };
     /** Whether a scan has read it yet. */
     CollectedStatus: "collected" | "not_collected";
+    /** What the first reading of a domain costs. */
+    CollectingForecast: {
+      /** Requests that the first reading of the site and its shop takes. Calls to the ad library come on top: the number of ads is not known before. */
+      calls: number;
+      /** Days in which collectors read everything once, this domain included, while they keep up with their work. */
+      days: number;
+    };
     /** A board of items; it can contain other collections. */
     Collection: {
       /** Stable id of the collection, `{collectionId}` in paths. */
@@ -5614,6 +5790,7 @@ export interface components {
      * - `invalid_cursor`: The cursor was altered, or is of another endpoint, workspace or filter.
      * - `unknown_member`: The workspace has no member of this id.
      * - `not_tracked`: The workspace does not track the brand.
+     * - `brand_known`: The service knows the brand of the domain; the message has its address and id.
      * - `no_channel`: The alert rule would have no channel to send on.
      * - `target_refused`: The address of a webhook or chat tool cannot be used; the message says why.
      * - `window_reversed`: The last day is before the first.
@@ -5637,7 +5814,7 @@ export interface components {
      * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
      * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
      */
-    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */
@@ -6257,6 +6434,16 @@ export interface components {
       /** When `download_url` stops working; null without one. */
       download_expires_at: string | null;
     };
+    /** A brand that the service should come to know. */
+    RequestBrand: {
+      /** Domain of the brand, such as `shop.example`. A leading `www.` is dropped. */
+      domain: string;
+      /** Id of a social page of the brand in the ad library. */
+      page_id?: string;
+      /** Whether to track the brand as soon as it is ready. */
+      track?: boolean;
+      cadence?: components["schemas"]["Cadence"];
+    };
     /** Which part of the radar to export. */
     RequestReport: {
       /** Tracked brands only. All of them when absent. */
@@ -6270,6 +6457,8 @@ export interface components {
       /** A repeated key returns the report that it created before in this workspace. */
       idempotency_key?: string;
     };
+    /** What became of the wish to track the brand: `waiting` until the request is ready, `tracked` then, or `no_slot` when all slots of the plan were used. */
+    RequestedTracking: "not_asked" | "waiting" | "tracked" | "no_slot";
     /** A text that runs in and outside of the pages linked to a brand. */
     ReusedCopy: {
       /** The text of one of the ads. */
@@ -7112,6 +7301,7 @@ export type PagedPath =
   | "/v1/audience/{segment}"
   | "/v1/hubs"
   | "/v1/operators"
+  | "/v1/workspaces/{ws}/brand-requests"
   | "/v1/workspaces/{ws}/tracked-brands"
   | "/v1/workspaces/{ws}/radar"
   | "/v1/workspaces/{ws}/radar/signals"

@@ -2,6 +2,7 @@ import { AD_LIBRARY, adLibraryVersions } from './corpus/ad-library.ts';
 import { ALERT_DELIVERY, alertDeliveryVersions } from './workspace/alert-delivery.ts';
 import { ALERT_RULE, alertRuleVersions } from './workspace/alert-rule.ts';
 import { BRAND, brandVersions } from './corpus/brand.ts';
+import { BRAND_REQUESTS, brandRequestVersions } from './workspace/brand-request.ts';
 import { BRIEF, briefVersions } from './workspace/brief.ts';
 import { CATEGORY, categoryVersions } from './corpus/category.ts';
 import { COLLECTION, collectionVersions } from './workspace/collection.ts';
@@ -44,6 +45,7 @@ export const SCHEMA_REGISTRY: SchemaRegistry = {
   [TRAFFIC]: trafficVersions,
   [ALERT_DELIVERY]: alertDeliveryVersions,
   [ALERT_RULE]: alertRuleVersions,
+  [BRAND_REQUESTS]: brandRequestVersions,
   [BRIEF]: briefVersions,
   [COLLECTION]: collectionVersions,
   [NOTE]: noteVersions,

@@ -8,7 +8,7 @@ import type { Projection } from '../define-projection.ts';
  */
 export const workspaceHistory: Projection = {
   name: 'workspace-history',
-  version: 2,
+  version: 3,
   prefixes: WORKSPACE_CATEGORIES.map((category) => `${category}-`),
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -27,6 +27,7 @@ export {
   listBrandSocialPages,
 } from './brands/network.ts';
 export { getBrandSplitTests, getBrandStore, getBrandTechStack } from './brands/site.ts';
+export { getBrandRequest, listBrandRequests, requestBrand } from './brand-requests.ts';
 export { getBrief, giveBriefFeedback, listBriefs } from './briefs.ts';
 export { getCategory, getCategoryStats, listCategories, listCategorySitemap } from './categories.ts';
 export {

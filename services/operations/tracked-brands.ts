@@ -189,7 +189,8 @@ type BulkResult = BulkTracked['results'][number];
 
 const changedTo = { BrandTracked: 'tracked', TrackingCadenceChanged: 'cadence_changed' } as const;
 
-const findSlug = async (eventStore: EventStore, brandId: string): Promise<string | null> => {
+/** `null` for an unknown brand. */
+export const findSlug = async (eventStore: EventStore, brandId: string): Promise<string | null> => {
   try {
     return await slugOfRegistered(eventStore, brandId);
   } catch (error) {

@@ -9,9 +9,18 @@ import {
   apiKeysStream,
   workspaceStream,
 } from '#contracts/events/workspace/workspace.ts';
+import { type BrandRequestEvent, brandRequestsStream } from '#contracts/events/workspace/brand-request.ts';
+import { REFUSAL_REASON_MAX_LENGTH } from '#contracts/resources/workspace/brand-request.ts';
 import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import { nameText } from '#contracts/values/text.ts';
+import {
+  type BrandRequestState,
+  type BrandRequestsState,
+  acceptBrandRequest,
+  brandRequests,
+  refuseBrandRequest,
+} from '#domain/workspace/brand-requests.ts';
 import {
   type ApiKeysState,
   type WorkspaceKey,
@@ -201,6 +210,45 @@ export const revokeKey = async (dependencies: OperatorDependencies, workspace_id
     return revoke(state);
   });
   return { workspace_id, key_id, revoked: true, changed: events.length > 0 };
+};
+
+const decideOnRequest = async (
+  { workspaceCommands, actor }: OperatorDependencies,
+  workspace_id: string,
+  request_id: string,
+  decision: (state: BrandRequestsState) => readonly BrandRequestEvent[],
+) => {
+  const { state, events } = await workspaceCommands.execute({
+    workspaceId: workspace_id,
+    stream: brandRequestsStream(workspace_id),
+    decider: brandRequests,
+    decision,
+    ...asOperator({ actor }),
+    shownIn: ['brand-requests'],
+  });
+  const { domain, status, reason } = state.requests.get(request_id) as BrandRequestState;
+  return { workspace_id, request_id, domain, status, reason, changed: events.length > 0 };
+};
+
+/** Collectors are asked within a minute, by the worker. Throws `not_found`. */
+export const acceptRequest = (dependencies: OperatorDependencies, workspace_id: string, request_id: string) =>
+  decideOnRequest(
+    dependencies,
+    workspace_id,
+    request_id,
+    acceptBrandRequest({ workspace_id, request_id, at: now() }),
+  );
+
+/** Throws `not_found`, and `changed_meanwhile` when the request is ready. */
+export const refuseRequest = async (
+  dependencies: OperatorDependencies,
+  workspace_id: string,
+  request_id: string,
+  text: string,
+) => {
+  const reason = requireName(text, REFUSAL_REASON_MAX_LENGTH);
+  const decision = refuseBrandRequest({ workspace_id, request_id, reason, at: now() });
+  return decideOnRequest(dependencies, workspace_id, request_id, decision);
 };
 
 export const LISTED_MAX = 10_000;

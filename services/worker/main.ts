@@ -12,6 +12,7 @@ import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { exportReports } from './reports/report-worker.ts';
+import { fulfilWhenObserved } from './brand-requests.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
 import { requestScansWhenDue } from './scans/scan-cadence.ts';
 import { scheduleRewrites, scheduleVerification } from './nightly.ts';
@@ -47,6 +48,8 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     leaseSeconds: REPORT_LEASE_SECONDS,
   });
   resources.defer(() => exporting);
+  const fulfilling = fulfilWhenObserved({ ...shared, signal });
+  resources.defer(() => fulfilling);
   // Only scan requests need NATS, and they stay due, so a missing server does not block the start.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker', settings));
   let requesting: Promise<void> | undefined;

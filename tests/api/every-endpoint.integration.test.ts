@@ -100,6 +100,11 @@ const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/notes`, { key, body });
     return (data as { id: string }).id;
   },
+  requestId: async () => {
+    const body = { domain: 'requested.example' };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/brand-requests`, { key, body });
+    return (data as { id: string }).id;
+  },
   keyId: async () => {
     const body = { name: 'spare', scopes: ['me:read'] };
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });

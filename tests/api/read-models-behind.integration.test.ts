@@ -55,16 +55,17 @@ const writeRecords = async (app: FastifyInstance, name: string, brand: CorpusBra
   const subject = { subject_type: 'ad', subject_key: brand.adIds[0] };
   await post(app, 'tracked-brands', { brand_id: brand.id });
   const alert = { name, trigger: 'new_ads', brand_ids: [brand.id], email: true };
-  const [{ id: alertId }, { id: reportId }, { id: collectionId }] = await Promise.all([
+  const [{ id: alertId }, { id: reportId }, { id: collectionId }, { id: requestId }] = await Promise.all([
     post(app, 'alerts', alert),
     post(app, 'reports', { from: '2026-01-01', to: '2026-01-31' }),
     post(app, 'collections', { name, first_item: item }),
+    post(app, 'brand-requests', { domain: `${name}.example` }),
     post(app, 'notes', { ...subject, body: name }),
     post(app, 'saved', item),
     post(app, 'api-keys', { name, scopes: ['me:read'] }),
   ]);
   await post(app, `alerts/${alertId}/test`, {});
-  return { alertId, reportId, collectionId };
+  return { alertId, reportId, collectionId, requestId };
 };
 
 const append = async (stream: string, events: readonly Event[]): Promise<void> => {

@@ -11,6 +11,7 @@ import {
   noteRequested,
   requestDueScans,
 } from '#services/worker/scans/scan-cadence.ts';
+import { on } from '#tests/dsl/api.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
@@ -71,6 +72,31 @@ test('brands that are requested in vain hold up no other, and wait twice as long
   expect(await pollAt(NOW_MS + 7 * HOUR_MS, 4)).toEqual([0, 1, 2]);
   expect(await pollAt(NOW_MS + 18 * HOUR_MS, 4)).toEqual([]);
   expect(await pollAt(NOW_MS + 20 * HOUR_MS, 4)).toEqual([0, 1, 2]);
+});
+
+test('domains of accepted brand requests are requested with their pages, once for all workspaces', async () => {
+  const app = await stack.api();
+  const domain = 'asked.example';
+  const keys = [await stack.key({ plan: 'free' }), await stack.key()] as const;
+  for (const [index, key] of keys.entries()) {
+    const body = { domain, page_id: `10485760012345${index}` };
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/brand-requests`, { key, body });
+  }
+  const waiting = { key: keys[0], body: { domain: 'waiting.example' } };
+  await on(app).post(`/v1/workspaces/${keys[0].workspaceId}/brand-requests`, waiting);
+  await stack.projected(await stack.eventStore.head());
+
+  expect(await pollAt(NOW_MS + 21 * HOUR_MS, 2)).toEqual([-1]);
+  expect(requested).toEqual([
+    {
+      brand_id: brandIdOf(domain),
+      brand_domain: domain,
+      cadence: 'weekly',
+      pages: ['104857600123450', '104857600123451'],
+      requested_at: new Date(NOW_MS + 21 * HOUR_MS).toISOString(),
+    },
+  ]);
+  expect(await pollAt(NOW_MS + 28 * HOUR_MS, 2)).toEqual([-1]);
 });
 
 test('the wait ends with a scan, and is never longer than three days', async () => {

@@ -1,6 +1,14 @@
+import type { CollectingForecast } from '#contracts/resources/workspace/brand-request.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import type { Cadence } from '#contracts/values/primitives.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
-import { type Forecast, type ReadCadence, costOf, forecast } from '#domain/collecting/forecast.ts';
+import {
+  type Forecast,
+  type PlannedReading,
+  type ReadCadence,
+  costOf,
+  forecast,
+} from '#domain/collecting/forecast.ts';
 import { PACE_MS } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { BATCH_PAGES_MAX, type DueBrand, callsOf, fillBatch } from '#domain/collecting/pack-batches.ts';
@@ -54,6 +62,27 @@ const targetCalls = ({ source, pages }: TargetRow): number => {
   return pages === 0 ? requestsUnknown : pages + requestsBesidePages;
 };
 
+type TargetReading = PlannedReading & { readonly source: string };
+
+/** One of each target that is not paused; `null` before the tables exist. */
+const readReadings = async (database: Database, nowMs: number): Promise<readonly TargetReading[] | null> => {
+  if (!(await hasTargets(database))) return null;
+  const { rows } = await database.query<TargetRow>(
+    `select t.source, t.domain, t.cadence, t.wished_at, t.due_at, t.retry_at,
+       (select count(*)::int from collecting.spool s where s.batch_id = t.last_batch_id) as pages
+     from collecting.target t where t.source = any($1) and t.paused is null`,
+    [Object.keys(PLANNED_SOURCES)],
+  );
+  return rows.map((row) => ({
+    id: `${row.source} ${row.domain}`,
+    source: row.source,
+    cadence: nowMs - row.wished_at.getTime() > IDLE_AFTER_MS ? ('idle' as const) : row.cadence,
+    dueMs: Math.max(row.due_at.getTime(), row.retry_at?.getTime() ?? 0),
+    calls: targetCalls(row),
+    intervalHours: PLANNED_SOURCES[row.source]?.intervalHours,
+  }));
+};
+
 /**
  * Collectors share their requests among shops and sites. One plan per source with targets; none before the tables
  * exist.
@@ -63,23 +92,10 @@ export const planTargets = async (
   now: Date,
   processes: number,
 ): Promise<readonly SourcePlan[]> => {
-  if (!(await hasTargets(database))) return [];
-  const { rows } = await database.query<TargetRow>(
-    `select t.source, t.domain, t.cadence, t.wished_at, t.due_at, t.retry_at,
-       (select count(*)::int from collecting.spool s where s.batch_id = t.last_batch_id) as pages
-     from collecting.target t where t.source = any($1) and t.paused is null`,
-    [Object.keys(PLANNED_SOURCES)],
-  );
   const nowMs = now.getTime();
+  const readings = await readReadings(database, nowMs);
+  if (readings === null) return [];
   const callsPerHour = CALLS_PER_HOUR * processes;
-  const readings = rows.map((row) => ({
-    id: `${row.source} ${row.domain}`,
-    source: row.source,
-    cadence: nowMs - row.wished_at.getTime() > IDLE_AFTER_MS ? ('idle' as const) : row.cadence,
-    dueMs: Math.max(row.due_at.getTime(), row.retry_at?.getTime() ?? 0),
-    calls: targetCalls(row),
-    intervalHours: PLANNED_SOURCES[row.source]?.intervalHours,
-  }));
   const { late } = forecast(readings, { nowMs, callsPerHour, promisedHours: PROMISED_HOURS });
   return Object.keys(PLANNED_SOURCES).flatMap((source): SourcePlan[] => {
     const own = readings.filter((reading) => reading.source === source);
@@ -98,6 +114,33 @@ export const planTargets = async (
       },
     ];
   });
+};
+
+/**
+ * Requests of the first reading of a domain's site and shop, and days of a round of all targets with it, by one
+ * collector. `null` before a collector has created its tables.
+ */
+export const forecastFirstReading = async (
+  database: Database,
+  now: Date,
+  domain: string,
+  cadence: Cadence,
+): Promise<CollectingForecast | null> => {
+  const nowMs = now.getTime();
+  const known = await readReadings(database, nowMs);
+  if (known === null) return null;
+  const first = Object.entries(PLANNED_SOURCES).map(([source, { requestsUnknown, intervalHours }]) => ({
+    id: `${source} ${domain}`,
+    cadence,
+    dueMs: nowMs,
+    calls: requestsUnknown,
+    intervalHours,
+  }));
+  const ids = new Set(first.map(({ id }) => id));
+  const others = known.filter(({ id }) => !ids.has(id));
+  const { daysPerRound } = costOf([...others, ...first], CALLS_PER_HOUR);
+  const calls = costOf(first, CALLS_PER_HOUR).callsPerRound;
+  return { calls, days: Math.ceil(daysPerRound * 1_000) / 1_000 };
 };
 
 /** Due brands from which the collector fills a batch. */

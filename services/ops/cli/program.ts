@@ -9,6 +9,7 @@ export const COMMANDS: CommandGroups = {
   key: async () => (await import('./commands/workspace.ts')).registerKeyCommands,
   mcp: async () => (await import('./commands/workspace.ts')).registerMcpCommands,
   collector: async () => (await import('./commands/workspace.ts')).registerCollectorCommands,
+  'brand-request': async () => (await import('./commands/workspace.ts')).registerBrandRequestCommands,
   plan: async () => (await import('./commands/workspace.ts')).registerPlanCommands,
   rankings: async () => (await import('./commands/figures.ts')).registerRankingCommands,
   audit: async () => (await import('./commands/audit.ts')).registerAuditCommands,

@@ -16,6 +16,7 @@ import type { Log } from '#platform/logger.ts';
 import { FENCED_CONNECTION, proveLease } from '#platform/postgres/lease/leases.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { type DueScan, listDue } from '#projections/freshness/read.ts';
+import { type WantedScan, listWantedScans } from '#projections/queries/brand-requests.ts';
 
 /** Hours until a due brand is requested again; they double with each request without a scan. */
 export const FIRST_AGAIN_HOURS = 6;
@@ -104,28 +105,36 @@ export type DueScanDependencies = {
   readonly publish: (request: ScrapeRequested, messageId: string) => Promise<void>;
 };
 
+/** Collectors find the domain of a registered brand by its id. */
+const scrapeOf = (due: DueScan | WantedScan, requested_at: string): ScrapeRequested => {
+  const { brand_id, cadence } = due;
+  const scrape = { brand_id, cadence, requested_at };
+  if (!('domain' in due)) return scrape;
+  return { ...scrape, brand_domain: due.domain, ...(due.pages === null ? {} : { pages: due.pages }) };
+};
+
 const requestSome = async (
   { database, publish }: DueScanDependencies,
-  due: readonly DueScan[],
+  due: readonly (DueScan | WantedScan)[],
   now: Date,
 ): Promise<void> => {
   const slot = Math.floor(now.getTime() / (FIRST_AGAIN_HOURS * HOUR_MS));
-  for (const { brand_id, cadence } of due)
-    await publish({ brand_id, cadence, requested_at: now.toISOString() }, `due-${brand_id}-${slot}`);
+  for (const scan of due) await publish(scrapeOf(scan, now.toISOString()), `due-${scan.brand_id}-${slot}`);
   await inTransaction(database, (client) => noteRequested(client, due, now));
 };
 
-/** Longest unscanned first. Waiting brands are excluded before the limit, so that they do not block others. */
-export const requestDueScans = async (
+/** Waiting brands are excluded before the limit, so that they do not block others. */
+const requestListed = async <Due extends DueScan | WantedScan>(
   dependencies: DueScanDependencies,
-  { pageSize, requestsMax }: PollSizes = SIZES,
+  now: Date,
+  { pageSize, requestsMax }: PollSizes,
+  list: (after: Due | null) => Promise<readonly Due[]>,
 ): Promise<number> => {
-  const { db, database, clock } = dependencies;
-  const now = clock.now();
+  const { database } = dependencies;
   let requested = 0;
-  let after: DueScan | null = null;
+  let after: Due | null = null;
   while (requested < requestsMax) {
-    const page: readonly DueScan[] = await listDue(db, now.toISOString(), pageSize, after);
+    const page: readonly Due[] = await list(after);
     const wanted = (await mayBeRequested(database, page, now)).slice(0, requestsMax - requested);
     if (wanted.length > 0) await requestSome(dependencies, wanted, now);
     requested += wanted.length;
@@ -133,6 +142,23 @@ export const requestDueScans = async (
     if (page.length < pageSize) break;
   }
   return requested;
+};
+
+/** Tracked brands, longest unscanned first, then domains of accepted brand requests. */
+export const requestDueScans = async (
+  dependencies: DueScanDependencies,
+  sizes: PollSizes = SIZES,
+): Promise<number> => {
+  const { db, clock } = dependencies;
+  const now = clock.now();
+  const { pageSize } = sizes;
+  const due = await requestListed<DueScan>(dependencies, now, sizes, (after) =>
+    listDue(db, now.toISOString(), pageSize, after),
+  );
+  const wanted = await requestListed<WantedScan>(dependencies, now, sizes, (after) =>
+    listWantedScans(db, pageSize, after),
+  );
+  return due + wanted;
 };
 
 export type ScanRequests = Omit<DueScanDependencies, 'database'> & {

@@ -17,6 +17,7 @@ import { traffic } from '#domain/corpus/traffic.ts';
 import type { Decider } from '#domain/decider.ts';
 import { alertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { apiKeys } from '#domain/workspace/api-keys.ts';
+import { brandRequests } from '#domain/workspace/brand-requests.ts';
 import { brief } from '#domain/workspace/brief.ts';
 import { collectionTree } from '#domain/workspace/collection/decider.ts';
 import { collectionItems } from '#domain/workspace/collection/items.ts';
@@ -40,6 +41,7 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
 
 const PINNED: Readonly<Record<number, string>> = {
   1: '2480d1af9c2dfafaee0c778f4f8f0f8a77f9d7e06432673adb3fb8f1c29092ca',
+  2: '492ab6b215b9cdc0f5c9c5a9c5eff3736ce89f9e50d681b5c0a3986f4ca7b5e9',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>
@@ -58,6 +60,7 @@ const DECIDERS: Readonly<Record<string, Decider<unknown, Event>>> = {
   traffic: erase(traffic),
   alertRule: erase(alertRule),
   apiKeys: erase(apiKeys),
+  brandRequests: erase(brandRequests),
   brief: erase(brief),
   collection: erase(collectionTree),
   connection: erase(connection),

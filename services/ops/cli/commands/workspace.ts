@@ -1,12 +1,15 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
+import { BrandRequestStatus } from '#contracts/resources/workspace/brand-request.ts';
 import { PLANS, type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
+import { listAllBrandRequests } from '#projections/brand-requests/read.ts';
 import { listMembers, listWorkspaces } from '#projections/workspaces/read.ts';
 import { printTable } from '#platform/command-line.ts';
 import { addClient, listClients, removeClient } from '#application/sign-in/authorization-tables.ts';
 import { recordAction, tableAction, withOpsDependencies } from '../dependencies.ts';
 import {
   LISTED_MAX,
+  acceptRequest,
   addPerson,
   createWorkspaceNamed,
   decryptPerson,
@@ -20,6 +23,7 @@ import {
   loadCollectorKeys,
   loadTaskCounts,
   loadWorkspace,
+  refuseRequest,
   revokeCollector,
   revokeKey,
   setPlan,
@@ -237,6 +241,48 @@ export const registerPlanCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .addArgument(new Argument('<plan>', 'new plan').choices(Object.keys(PLANS)))
     .action(recordAction(setPlan));
+};
+
+export const registerBrandRequestCommands = (program: Command): void => {
+  const request = program.command('brand-request').description('decide on brands that workspaces ask for');
+  request
+    .command('list')
+    .description('list requests of all workspaces, newest first')
+    .addOption(
+      new Option('--status <status>', 'requests of this status only').choices(BrandRequestStatus.options),
+    )
+    .action(
+      tableAction(
+        [
+          'workspace_id',
+          'request_id',
+          'status',
+          'domain',
+          'social_page_id',
+          'track',
+          'requested_at',
+          'reason',
+        ],
+        ({ db }, { status }: { status?: BrandRequestStatus }) => listAllBrandRequests(db, status ?? null),
+      ),
+    );
+  request
+    .command('accept')
+    .description('ask the collectors to look at the domain; also after a refusal')
+    .argument('<workspace>', 'workspace id')
+    .argument('<request>', 'request id')
+    .action(recordAction(acceptRequest));
+  request
+    .command('refuse')
+    .description('refuse a request that is not ready; the workspace reads the reason')
+    .argument('<workspace>', 'workspace id')
+    .argument('<request>', 'request id')
+    .requiredOption('--reason <reason>', 'a sentence for the workspace')
+    .action(
+      recordAction((dependencies, workspaceId: string, requestId: string, { reason }: { reason: string }) =>
+        refuseRequest(dependencies, workspaceId, requestId, reason),
+      ),
+    );
 };
 
 const parseTypes = (text: string): readonly string[] =>
