@@ -4,6 +4,7 @@ import { INGEST_CONSUMER, OBSERVATIONS_STREAM } from '#contracts/messages/subjec
 import type { Observation } from '#contracts/observations/index.ts';
 import { silentLog } from '#platform/logger.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
@@ -22,10 +23,10 @@ export type RecordingService = AsyncDisposable & {
   recorded(): Promise<readonly Observation[]>;
 };
 
-export const openRecordingService = async ({
-  nats,
-  databaseUrl,
-}: CollectorStack): Promise<RecordingService> => {
+export const openRecordingService = async (
+  { nats, databaseUrl }: CollectorStack,
+  projections: readonly Projection[] = [brands, socialPages],
+): Promise<RecordingService> => {
   const resources = new AsyncDisposableStack();
   const servers = resources.use(await openIntakeServers());
   const intake = resources.use(await openIntake(servers));
@@ -59,7 +60,7 @@ export const openRecordingService = async ({
   const projecting = runProjections({
     databaseUrl,
     eventStoreUrl: servers.eventStoreUrl,
-    projections: [brands, socialPages],
+    projections,
     log,
     signal: stopping.signal,
   });
