@@ -283,7 +283,7 @@ export interface paths {
   };
   "/v1/creatives/{creativeId}": {
     /**
-     * Read one archived creative. One archived creative asset: a stored file in one ad.
+     * Read one archived creative. One creative asset: a file in one ad. Records also name assets whose file is not stored; their `media_url` is null.
      *
      * Scope: `creatives:read`.
      */
@@ -2147,7 +2147,7 @@ export interface operations {
   getCreative: {
     parameters: {
       path: {
-        /** Id of an archived creative. */
+        /** Id of a creative asset. */
         creativeId: string;
       };
       query?: never;

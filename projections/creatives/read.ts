@@ -43,13 +43,13 @@ export const findCreativesOfAd = async (
 
 export type FoundCreative = { readonly id: string; readonly json: string; readonly as_of: string };
 
-/** In no order; omits unknown ids. */
+/** In no order; omits unknown ids. Includes files that are not stored, since records and thumbnails name them. */
 export const findCreatives = async (
   db: ReadDatabase,
   ids: readonly string[],
 ): Promise<readonly FoundCreative[]> => {
   const rows = await db.query<CreativeRow>({
-    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.creative_id = any($1::uuid[]) and c.stored`,
+    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.creative_id = any($1::uuid[])`,
     values: [ids],
   });
   return rows.map((row) => ({ id: row.creative_id, json: creativeText(row), as_of: row.as_of }));

@@ -52,7 +52,7 @@ export const creative = {
   record_url: `${BASE_URL}/v1/creative-records/${CREATIVE_KEY}`,
 };
 
-const CREATIVE_UNKNOWN = new Refusal('not_found', 'Archived creative not found.');
+const CREATIVE_UNKNOWN = new Refusal('not_found', 'Creative not found.');
 
 export const getCreative = endpoint({
   method: 'GET',
@@ -61,8 +61,9 @@ export const getCreative = endpoint({
   tag: 'Creatives',
   scope: 'creatives:read',
   summary: 'Read one archived creative',
-  description: 'One archived creative asset: a stored file in one ad.',
-  params: z.strictObject({ creativeId: Uuid.meta({ description: 'Id of an archived creative.' }) }),
+  description:
+    'One creative asset: a file in one ad. Records also name assets whose file is not stored; their `media_url` is null.',
+  params: z.strictObject({ creativeId: Uuid.meta({ description: 'Id of a creative asset.' }) }),
   query: noQuery,
   body: null,
   paramsExample: { creativeId: CREATIVE_ID },

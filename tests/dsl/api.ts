@@ -36,7 +36,7 @@ const statusesOf = (endpoint: Endpoint): readonly number[] => [
     .map(({ status }) => status),
 ];
 
-const endpointAt = (method: string, url: string): Endpoint | undefined => {
+export const endpointAt = (method: string, url: string): Endpoint | undefined => {
   const path = url.split('?', 1)[0] ?? '';
   const fits = ({ path: template }: Endpoint): boolean =>
     new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
