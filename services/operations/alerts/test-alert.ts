@@ -37,17 +37,17 @@ const itemOf = (
   baseUrl: string,
 ): AlertItem => {
   const [type, title] = SAMPLES[trigger];
-  const slug = 'sample-example';
   return {
     id: derivedId('sample item', deliveryId),
     type,
     observed_at: at,
     brand: {
       id: brandIdOf('sample.example'),
-      slug,
+      slug: 'sample-example',
       name: 'Sample brand',
       logo_url: null,
-      url: `${baseUrl}/v1/brands/${slug}`,
+      // The brand does not exist, and a link must lead somewhere.
+      url: `${baseUrl}/v1/brands`,
     },
     title,
     ad_id: null,

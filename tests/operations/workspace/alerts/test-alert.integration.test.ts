@@ -22,6 +22,7 @@ import {
   suspendChannel,
   verifySignatures,
 } from '#tests/operations/fixtures/alerting.ts';
+import { on } from '#tests/dsl/api.ts';
 import { colleague, everyPage } from '#tests/operations/fixtures/boards.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '#tests/operations/fixtures/stack.ts';
@@ -96,6 +97,9 @@ describe('testAlert 200', () => {
       alert: { id, name: 'Launches', trigger: 'new_ads', cadence: 'instant' },
       items: [{ type: 'ad_started', title: expect.stringContaining('Sample') }],
     });
+    const addresses = webhook?.body.match(/https:\/\/api\.test[^"]*/g) ?? [];
+    expect(addresses).toHaveLength(2);
+    for (const address of addresses) expect((await on(app).get(address, { key })).status).toBe(200);
     const [chat] = receivedAt(`${path}/${CHAT_PATH}`);
     expect(JSON.parse(chat?.body ?? '')).toMatchObject({ text: expect.stringContaining('Launches') });
 
