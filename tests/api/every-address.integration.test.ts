@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Observation } from '#contracts/observations/index.ts';
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import { ITEM_TYPES, type ItemType } from '#contracts/values/items.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
@@ -27,7 +28,7 @@ const VISITS_BELOW_RECORDS_MAX = 40;
 const LOOKUPS_MAX = 60;
 const REPORT_WAIT_MS = 30_000;
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
-const PICTURE_KEY = createHash('sha256').update(PICTURE).digest('hex');
+const PICTURE_KEY = hash('sha256', PICTURE);
 const READS = ENDPOINTS.filter(({ method }) => method === 'GET');
 
 /** Content types of files, by the start of their path. */
@@ -59,7 +60,7 @@ const PATH_OF_FIELD: Readonly<Record<string, string>> = {
 /** Fields by which a lookup finds the record. */
 const LOOKED_UP: Partial<Record<ItemType, readonly string[]>> = {
   ad: ['id', 'library_url'],
-  brand: ['id', 'slug', 'name'],
+  brand: ['id', 'slug'],
   page: ['page_url'],
 };
 const QUERY_OF_LIST: Readonly<Record<string, string>> = {
@@ -80,9 +81,16 @@ let key: Key;
 let ofWorkspace: string;
 const objectStore = openFolderStore(join(tmpdir(), `test-objects-${process.pid}`));
 
+/** Makes brands private and pictures alike, of which the demo has none. */
+const varied = (one: Observation): Observation => {
+  if (one.type === 'brand.profile') return { ...one, is_public: hash('md5', one.domain) > '4' };
+  if (one.type !== 'creative.file' || one.media_kind !== 'image') return one;
+  return { ...one, perceptual_hash: one.creative_key.slice(0, 1).padEnd(16, 'a5') };
+};
+
 beforeAll(async () => {
   stack = await openApiStack();
-  await importDemo(stack);
+  await importDemo(stack, varied);
   app = await stack.api({ requestsPerMinute: 1_000_000 });
   key = await stack.key({ plan: 'business' });
   ofWorkspace = `/v1/workspaces/${key.workspaceId}`;
