@@ -5049,8 +5049,8 @@ export interface components {
       forecast_reason: string | null;
       /** The operator's reason for a refusal; null: not refused. */
       reason: string | null;
-      /** Stable id of the brand, `{brandId}` in paths. */
-      brand_id: string;
+      /** Id of the brand; null until the request is ready. */
+      brand_id: string | null;
       /** Address of the brand in this API; null until ready. */
       url: string | null;
       /** Id of the member who asked. */

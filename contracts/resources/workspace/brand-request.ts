@@ -84,7 +84,7 @@ export const BrandRequest = z
       .string()
       .nullable()
       .meta({ description: "The operator's reason for a refusal; null: not refused." }),
-    brand_id: BrandId,
+    brand_id: BrandId.nullable().meta({ description: 'Id of the brand; null until the request is ready.' }),
     url: z.url().nullable().meta({ description: 'Address of the brand in this API; null until ready.' }),
     created_by: z.string().meta({ description: 'Id of the member who asked.' }),
     created_at: Timestamp.meta({ description: 'When it was requested.' }),

@@ -92,7 +92,7 @@ describe('requestBrand 201', () => {
       domain: 'quiet-harbor.example',
       page_id: '104857600123456',
       tracking: 'waiting',
-      brand_id: brandIdOf('quiet-harbor.example'),
+      brand_id: null,
       url: null,
       created_by: key.memberId,
       ready_at: null,
@@ -106,11 +106,12 @@ describe('requestBrand 201', () => {
       ...request,
       status: 'ready',
       tracking: 'tracked',
+      brand_id: brandIdOf('quiet-harbor.example'),
       url: `${BASE_URL}/v1/brands/${brandSlugOf('quiet-harbor.example')}`,
       ready_at: expect.any(String),
     });
     const { data } = await on(app).get(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key });
-    expect(data).toMatchObject([{ brand: { id: request.brand_id }, cadence: 'daily' }]);
+    expect(data).toMatchObject([{ brand: { id: ready.brand_id }, cadence: 'daily' }]);
     expect(await fulfil()).toBe(0);
     expect(await requestEvents(key)).toEqual([
       'BrandRequested',
@@ -177,7 +178,7 @@ describe('requestBrand 201', () => {
     const key = await stack.key();
     const request = await asked(key, { domain: 'early.example', track: true, cadence: 'weekly' });
     await register('early.example');
-    const body = { brand_id: request.brand_id, cadence: 'daily' };
+    const body = { brand_id: brandIdOf('early.example'), cadence: 'daily' };
     await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
     expect(await fulfil()).toBe(1);
     expect(await read(key, request)).toMatchObject({ status: 'ready', tracking: 'tracked' });
