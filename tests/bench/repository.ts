@@ -11,8 +11,13 @@ const START_LIMIT_MS = 600_000;
 /** Output when everything runs. */
 const STARTED = 'API key';
 
+/** Generated file, whose lines are not counted. */
+const GENERATED = 'contracts/client/openapi-types.ts';
+
 const filesOf = (folders: readonly string[]): readonly string[] =>
-  folders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }));
+  folders
+    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }))
+    .filter((file) => file !== GENERATED);
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
