@@ -1,6 +1,6 @@
 import type { webhooks } from './openapi-types.ts';
 
-/** Verifies deliveries of alert rules with WebCrypto (specification, "Events" 3; `deploy/WEBHOOKS.md`). */
+/** Verifies deliveries of alert rules with WebCrypto (specification, "Events" 3; `contracts/guide/webhooks.md`). */
 
 export type WebhookPayload = webhooks['alert']['content']['application/json'];
 

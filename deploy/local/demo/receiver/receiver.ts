@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type ReceivedWebhook, verifyWebhook, WebhookRefused } from '#contracts/client/webhooks.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
-import { faultOfSignature } from './check-signature.ts';
 import { type Delivery, receiverPage } from './receiver-page.ts';
 
 export const WEBHOOK_PATH = '/webhook';
@@ -23,6 +23,17 @@ export type Receiver = AsyncDisposable & {
   expectSecret(secret: string): void;
 };
 
+/** `null` for a genuine request. */
+const faultOf = async (request: ReceivedWebhook, secret: string, nowMs: number): Promise<string | null> => {
+  try {
+    await verifyWebhook(request, secret, nowMs);
+    return null;
+  } catch (error) {
+    if (error instanceof WebhookRefused) return error.message;
+    throw error;
+  }
+};
+
 /** Listens on the loopback address and keeps deliveries in memory only. */
 export const startReceiver = async (port: number, clock: Clock): Promise<Receiver> => {
   let secret: string | null = null;
@@ -34,7 +45,7 @@ export const startReceiver = async (port: number, clock: Clock): Promise<Receive
       return reply(response, 413, 'text/plain', `At most ${BODY_MAX_BYTES} bytes are taken.`);
     if (secret === null) return reply(response, 503, 'text/plain', 'The secret is not known yet; try again.');
     const nowMs = clock.now().getTime();
-    const fault = faultOfSignature(request.headers, body, secret, nowMs);
+    const fault = await faultOf({ headers: request.headers, body }, secret, nowMs);
     const payload = fault === null ? payloadOf(body) : null;
     deliveries.unshift({ receivedAt: new Date(nowMs).toISOString(), fault, payload });
     deliveries.length = Math.min(deliveries.length, DELIVERIES_MAX);
