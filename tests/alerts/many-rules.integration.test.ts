@@ -22,6 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
+/** A batch that changes rules has them in memory as well, so their events are matched before a scan. */
 const start = (): AsyncDisposable => stack.start(undefined, undefined, undefined, RULES_MAX);
 const addRules = async (brand: string, settings: Partial<AlertRuleSettings>): Promise<readonly Rule[]> => {
   const rules: Rule[] = [];
@@ -50,6 +51,7 @@ test('an ad of a brand with more rules than memory holds reaches every rule once
   const scan = scanEvents(brand, SCANNED_AT, 3);
   {
     await using _ = start();
+    await stack.matched();
     await stack.scan(scan.slice(0, 3));
     await stack.matched();
     expect(await mostAtOnce('alerting.collected')).toBeLessThanOrEqual(RULES_MAX);
@@ -94,6 +96,7 @@ test('every rule on activity is checked for signals of a brand with many rules',
   const brand = await stack.brand('many-rules.example');
   const rules = await addRules(brand, { trigger: 'activity' });
   await using _ = start();
+  await stack.matched();
   await stack.scan(scanEvents(brand, SCANNED_AT, 0));
   await stack.matched();
   const { rows } = await stack.pool.query<{ page: number; alert_id: string }>(
