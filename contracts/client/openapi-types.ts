@@ -2005,13 +2005,13 @@ export interface operations {
         style?: components["schemas"]["CreativeStyle"];
         /** Who speaks or is shown. */
         presenter?: components["schemas"]["CreativePresenter"];
-        /** Where it plays. */
+        /** Place at which it plays. */
         setting?: components["schemas"]["CreativeSetting"];
         /** The mood that it speaks in. */
         tone?: components["schemas"]["CreativeTone"];
-        /** What kind of offer it makes. */
+        /** Kind of offer that it makes. */
         offer?: components["schemas"]["CreativeOffer"];
-        /** What is heard. */
+        /** Sounds that are heard. */
         audio?: components["schemas"]["CreativeAudio"];
         /** Spoken words; all of them must occur. */
         said?: string;
@@ -4774,7 +4774,7 @@ export interface components {
     };
     /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
     AlertCadence: "instant" | "daily" | "weekly";
-    /** Where it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
+    /** Way by which it is sent: mail to the creator of the rule, its webhook, or its chat tool. */
     AlertChannel: "email" | "webhook" | "chat";
     /** A match, digest, sample or notice sent on one channel. */
     AlertDelivery: {
@@ -4823,12 +4823,12 @@ export interface components {
     AlertItem: {
       /** The same item has the same id in every payload. */
       id: string;
-      /** What was observed: a radar item, a page linked, a new partner, or a signal. */
+      /** Kind of observation: a radar item, a page linked, a new partner, or a signal. */
       type: "ad_started" | "ad_stopped" | "destination_changed" | "page_linked" | "partner_started" | "activity";
       /** Time of the scan or link that showed it. */
       observed_at: string;
       brand: components["schemas"]["BrandReference"];
-      /** What was observed, as a sentence. */
+      /** The observation as a sentence. */
       title: string;
       /** The library's id of the ad; null when it is about no single ad. */
       ad_id: string | null;
@@ -4882,7 +4882,7 @@ export interface components {
       merged?: {
         /** Deliveries that this one replaces. */
         alerts: number;
-        /** Where the deliveries of the rule are listed. */
+        /** Address of the list of the rule's deliveries. */
         url: string;
       };
     };
@@ -4890,13 +4890,13 @@ export interface components {
     AlertTrigger: "new_ads" | "stopped_ads" | "page_changes" | "new_partners" | "activity";
     /** `measured`: media facts are known; `transcribed`: also what is said; `described`: also the closed fields. */
     AnalysisDepth: "measured" | "transcribed" | "described";
-    /** What is known of a key, without the key itself. */
+    /** A key as it is listed, without its text. */
     ApiKey: {
       /** Id of the key, not the key itself; `{keyId}` in paths. */
       key_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** What the key is for. */
+      /** Purpose of the key. */
       name: string;
       /** The last characters of the key, to recognise it. */
       last_four: string;
@@ -4946,7 +4946,7 @@ export interface components {
       url: string;
       /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
-      /** Where the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
+      /** Country in which the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
       country: string | null;
       /** What it sells, at the top level; null: not categorised. */
       category: components["schemas"]["CategoryReference"] | null;
@@ -5131,7 +5131,7 @@ export interface components {
       url: string;
       /** Picture of the logo; null when none was observed. */
       logo_url: string | null;
-      /** Where the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
+      /** Country in which the brand is based, ISO 3166-1 alpha-2; null when that was not observed. */
       country: string | null;
       /** What it sells, at the top level; null: not categorised. */
       category: components["schemas"]["CategoryReference"] | null;
@@ -5387,7 +5387,7 @@ export interface components {
     };
     /** Name and scopes of the new key. */
     CreateApiKey: {
-      /** What the key is for. */
+      /** Purpose of the key. */
       name: string;
       /** Scopes of the key: a subset of those of the calling key. */
       scopes: Array<components["schemas"]["Scope"]>;
@@ -5411,7 +5411,7 @@ export interface components {
       key_id: string;
       /** The calling key's workspace, `{ws}` in the paths of this service. */
       workspace_id: string;
-      /** What the key is for. */
+      /** Purpose of the key. */
       name: string;
       /** The last characters of the key, to recognise it. */
       last_four: string;
@@ -5472,7 +5472,7 @@ export interface components {
       /** URL of the file's record, shared by all ads that carry the file. */
       record_url: string;
     };
-    /** What is heard. */
+    /** Sounds that are heard. */
     CreativeAudio: "speech" | "music" | "speech_and_music" | "effects" | "silent";
     /** How far creative files were processed, and what was found. */
     CreativeCoverage: {
@@ -5511,13 +5511,13 @@ export interface components {
       style: components["schemas"]["CreativeStyle"] | null;
       /** Who speaks or is shown. Null: not analysed. */
       presenter: components["schemas"]["CreativePresenter"] | null;
-      /** Where it plays. Null: not analysed. */
+      /** Place at which it plays. Null: not analysed. */
       setting: components["schemas"]["CreativeSetting"] | null;
       /** The mood that it speaks in. Null: not analysed. */
       tone: components["schemas"]["CreativeTone"] | null;
-      /** What kind of offer it makes. Null: not analysed. */
+      /** Kind of offer that it makes. Null: not analysed. */
       offer: components["schemas"]["CreativeOffer"] | null;
-      /** What is heard. Null: not analysed. */
+      /** Sounds that are heard. Null: not analysed. */
       audio: components["schemas"]["CreativeAudio"] | null;
     };
     /** How the creative begins. */
@@ -5560,7 +5560,7 @@ export interface components {
         };
       };
     };
-    /** What kind of offer it makes. */
+    /** Kind of offer that it makes. */
     CreativeOffer: "discount" | "bundle" | "gift" | "free_shipping" | "trial" | "guarantee" | "none";
     /** Who speaks or is shown. */
     CreativePresenter: "creator" | "customer" | "founder" | "expert" | "actor" | "voice_over" | "none";
@@ -5673,7 +5673,7 @@ export interface components {
       /** Address of the record in this API. */
       url: string;
     };
-    /** Where it plays. */
+    /** Place at which it plays. */
     CreativeSetting: "home" | "outdoors" | "studio" | "store" | "workplace" | "vehicle" | "none";
     /** How it is made. */
     CreativeStyle: "creator" | "studio" | "lifestyle" | "product_only" | "animation" | "screen_recording" | "text_only";
@@ -6502,7 +6502,7 @@ export interface components {
       revoked: Array<{
         /** Id of the key, not the key itself; `{keyId}` in paths. */
         key_id: string;
-        /** What the key is for. */
+        /** Purpose of the key. */
         name: string;
         /** Last use by a request, written in batches, so up to 30 seconds late. Null when never used. */
         last_used_at: string | null;

@@ -19,7 +19,7 @@ export type AlertCadence = z.infer<typeof AlertCadence>;
 
 export const AlertChannel = z.enum(['email', 'webhook', 'chat']).meta({
   id: 'AlertChannel',
-  description: 'Where it is sent: mail to the creator of the rule, its webhook, or its chat tool.',
+  description: 'Way by which it is sent: mail to the creator of the rule, its webhook, or its chat tool.',
 });
 export type AlertChannel = z.infer<typeof AlertChannel>;
 

@@ -9,7 +9,7 @@ export const PAYLOAD_ITEMS_MAX = 100;
 /** Type of an observation, named as in the radar and the signals. */
 export const AlertItemType = z
   .enum(['ad_started', 'ad_stopped', 'destination_changed', 'page_linked', 'partner_started', 'activity'])
-  .meta({ description: 'What was observed: a radar item, a page linked, a new partner, or a signal.' });
+  .meta({ description: 'Kind of observation: a radar item, a page linked, a new partner, or a signal.' });
 export type AlertItemType = z.infer<typeof AlertItemType>;
 
 export const AlertItem = z
@@ -18,7 +18,7 @@ export const AlertItem = z
     type: AlertItemType,
     observed_at: Timestamp.meta({ description: 'Time of the scan or link that showed it.' }),
     brand: BrandReference,
-    title: z.string().meta({ description: 'What was observed, as a sentence.' }),
+    title: z.string().meta({ description: 'The observation as a sentence.' }),
     ad_id: LibraryId.nullable().meta({
       description: "The library's id of the ad; null when it is about no single ad.",
     }),
@@ -81,7 +81,7 @@ export const AlertPayload = z
     merged: z
       .strictObject({
         alerts: Count.meta({ description: 'Deliveries that this one replaces.' }),
-        url: z.url().meta({ description: 'Where the deliveries of the rule are listed.' }),
+        url: z.url().meta({ description: "Address of the list of the rule's deliveries." }),
       })
       .optional()
       .meta({

@@ -59,7 +59,7 @@ const summaryShape = {
   url,
   logo_url,
   country: Country.nullable().meta({
-    description: 'Where the brand is based, ISO 3166-1 alpha-2; null when that was not observed.',
+    description: 'Country in which the brand is based, ISO 3166-1 alpha-2; null when that was not observed.',
   }),
   category: CategoryReference.nullable().meta({
     description: 'What it sells, at the top level; null: not categorised.',

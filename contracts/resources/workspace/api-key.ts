@@ -15,7 +15,7 @@ export const ApiKeyId = z
 const ScopeName = z
   .enum(SCOPES)
   .meta({ id: 'Scope', description: 'What a key may do; each endpoint requires one.' });
-const Name = nameText(KEY_NAME_LENGTH_MAX).meta({ description: 'What the key is for.' });
+const Name = nameText(KEY_NAME_LENGTH_MAX).meta({ description: 'Purpose of the key.' });
 
 export const CreateApiKey = z
   .strictObject({
@@ -73,7 +73,7 @@ const apiKeyShape = {
 
 export const ApiKey = z
   .strictObject(apiKeyShape)
-  .meta({ id: 'ApiKey', description: 'What is known of a key, without the key itself.' });
+  .meta({ id: 'ApiKey', description: 'A key as it is listed, without its text.' });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 export const CreatedApiKey = z

@@ -7,18 +7,10 @@ const readPage = (name: string): GuidePage => {
   return { name, text, title: /^# (.+)$/m.exec(text)?.[1] ?? name };
 };
 
-/** Pages of `contracts/guide/`, in reading order. */
-export const GUIDE: readonly GuidePage[] = [
-  'first-call',
-  'figures',
-  'lists',
-  'writes',
-  'alerts',
-  'webhooks',
-  'client',
-].map(readPage);
+const NAMES = ['first-call', 'figures', 'lists', 'writes', 'alerts', 'webhooks', 'client'];
 
-const titleOf = (name: string): string => GUIDE.find((page) => page.name === name)?.title ?? name;
+/** Reads the pages of `contracts/guide/`, in reading order. */
+export const readGuide = (): readonly GuidePage[] => NAMES.map(readPage);
 
 const anchorOf = (heading: string): string =>
   heading
@@ -27,10 +19,15 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 /** The guide as one text for the reference page: links between its pages lead to the headings of that page. */
-export const guideInReference = (): string =>
-  GUIDE.map(({ text }) => text)
+export const guideInReference = (): string => {
+  const guide = readGuide();
+  const titles = new Map(guide.map(({ name, title }) => [name, title]));
+  return guide
+    .map(({ text }) => text)
     .join('\n\n')
     .replaceAll(
       /\]\(([a-z-]+)\.md(?:#([a-z-]+))?\)/g,
-      (_, name: string, anchor: string | undefined) => `](#description/${anchor ?? anchorOf(titleOf(name))})`,
+      (_, name: string, anchor: string | undefined) =>
+        `](#description/${anchor ?? anchorOf(titles.get(name) ?? name)})`,
     );
+};

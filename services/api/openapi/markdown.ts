@@ -1,5 +1,5 @@
 import { openApiDocument } from './document.ts';
-import { GUIDE } from './guide.ts';
+import { readGuide } from './guide.ts';
 
 type Schema = {
   readonly $ref?: string;
@@ -123,7 +123,7 @@ const referencePage = (tag: Document['tags'][number], document: Document): Markd
 };
 
 const guidePages = (): readonly MarkdownPage[] =>
-  GUIDE.map(({ name, title, text }) => ({ path: `/docs/guide/${name}.md`, title, about: '', text }));
+  readGuide().map(({ name, title, text }) => ({ path: `/docs/guide/${name}.md`, title, about: '', text }));
 
 const referencePages = (baseUrl: string): readonly MarkdownPage[] => {
   const document = openApiDocument(baseUrl) as unknown as Document;

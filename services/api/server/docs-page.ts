@@ -137,7 +137,8 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
     );
   };
   serve(DOCUMENT_PATH, openedDocument);
-  serve('/.well-known/api-catalog', () => apiCatalog(baseUrl));
+  const catalog = apiCatalog(baseUrl);
+  serve('/.well-known/api-catalog', () => catalog);
   let markdown: ReadonlyMap<string, MemoryFile> | null = null;
   const openedMarkdown = () => (markdown ??= openMarkdown(baseUrl));
   for (const path of ['/llms.txt', '/docs/guide/:page', '/docs/reference/:page']) {

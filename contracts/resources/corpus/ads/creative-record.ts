@@ -21,10 +21,10 @@ export const CLOSED_FIELDS = {
   hook: closedField('hook', 'CreativeHook', 'How the creative begins.'),
   style: closedField('style', 'CreativeStyle', 'How it is made.'),
   presenter: closedField('presenter', 'CreativePresenter', 'Who speaks or is shown.'),
-  setting: closedField('setting', 'CreativeSetting', 'Where it plays.'),
+  setting: closedField('setting', 'CreativeSetting', 'Place at which it plays.'),
   tone: closedField('tone', 'CreativeTone', 'The mood that it speaks in.'),
-  offer: closedField('offer', 'CreativeOffer', 'What kind of offer it makes.'),
-  audio: closedField('audio', 'CreativeAudio', 'What is heard.'),
+  offer: closedField('offer', 'CreativeOffer', 'Kind of offer that it makes.'),
+  audio: closedField('audio', 'CreativeAudio', 'Sounds that are heard.'),
 } as const;
 const orNotAnalysed = <Field extends z.ZodType>(field: Field) =>
   field.nullable().meta({ description: `${field.description} Null: not analysed.` });
