@@ -2,7 +2,7 @@ import { openApiDocument } from './document.ts';
 
 /** Writes the types of the document as TypeScript, in the form that `openapi-fetch` takes. */
 
-type Schema = {
+export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -14,8 +14,11 @@ type Schema = {
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
   readonly description?: string;
+  readonly format?: string;
 };
-type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
+type Content = {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+};
 type Parameter = {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -27,6 +30,7 @@ type Operation = {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
+  readonly tags: readonly string[];
   readonly parameters: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>;
@@ -37,12 +41,13 @@ type Components = {
   readonly responses: Readonly<Record<string, Content>>;
 };
 export type ApiDocument = {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: Components;
 };
 
-const nameIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+export const nameIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 const indent = (text: string): string => text.replaceAll(/\n(?=.)/g, '\n  ');
 
@@ -154,7 +159,8 @@ const pagedPaths = (paths: ApiDocument['paths']): readonly string[] =>
     .map(([path]) => `\n  | ${JSON.stringify(path)}`);
 
 /** `openApiDocument` types its parts as unknown. */
-export const publishedDocument = (): ApiDocument => openApiDocument() as unknown as ApiDocument;
+export const publishedDocument = (baseUrl?: string): ApiDocument =>
+  openApiDocument(baseUrl) as unknown as ApiDocument;
 
 export const clientTypes = ({ paths, webhooks, components }: ApiDocument = publishedDocument()): string => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));

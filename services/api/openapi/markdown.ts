@@ -1,45 +1,5 @@
-import { openApiDocument } from './document.ts';
+import { type ApiDocument, nameIn, publishedDocument, type Schema } from './client-types.ts';
 import { readGuide } from './guide.ts';
-
-type Schema = {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-};
-type Content = {
-  readonly 'application/json'?: { readonly schema: Schema; readonly example?: unknown };
-};
-type Parameter = {
-  readonly $ref?: string;
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
-  readonly description?: string;
-  readonly schema: Schema;
-};
-type Operation = {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-};
-type Document = {
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly parameters: Readonly<Record<string, Parameter>>;
-  };
-};
 
 /** A page of Markdown: `path` below the base URL, the first heading, what it is about, and its text. */
 export type MarkdownPage = {
@@ -49,10 +9,8 @@ export type MarkdownPage = {
   readonly text: string;
 };
 
-const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
-
 const typeOf = (schema: Schema): string => {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref);
+  if (schema.$ref !== undefined) return nameIn(schema.$ref);
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ');
   if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`;
@@ -77,7 +35,11 @@ const propertiesOf = ({ properties = {}, required = [] }: Schema): readonly stri
 const json = (value: unknown): readonly string[] => ['', '```json', JSON.stringify(value, null, 2), '```'];
 
 /** Names of the components that a schema reaches, itself among them. */
-const reached = (schema: unknown, schemas: Document['components']['schemas'], found: Set<string>): void => {
+const reached = (
+  schema: unknown,
+  schemas: ApiDocument['components']['schemas'],
+  found: Set<string>,
+): void => {
   for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     if (found.has(name)) continue;
     found.add(name);
@@ -85,14 +47,14 @@ const reached = (schema: unknown, schemas: Document['components']['schemas'], fo
   }
 };
 
-const referencePage = (tag: Document['tags'][number], document: Document): MarkdownPage => {
+const referencePage = (tag: ApiDocument['tags'][number], document: ApiDocument): MarkdownPage => {
   const { schemas, parameters } = document.components;
   const used = new Set<string>();
   const lines = [`# ${tag.name}`, '', tag.description];
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (!operation.tags.includes(tag.name)) continue;
-      const body = operation.requestBody?.content['application/json'];
+      const body = operation.requestBody?.content?.['application/json'];
       const reply = Object.values(operation.responses)[0]?.content?.['application/json'];
       for (const content of [body, reply]) reached(content?.schema ?? {}, schemas, used);
       lines.push(
@@ -102,10 +64,8 @@ const referencePage = (tag: Document['tags'][number], document: Document): Markd
         `${operation.summary} (\`${operation.operationId}\`). ${operation.description}`,
         ...tableOf(
           operation.parameters
-            .map((one) => (one.$ref === undefined ? one : (parameters[nameOf(one.$ref)] ?? one)))
-            .map((one) =>
-              row(`${one.name}\` in \`${one.in}`, one.schema, one.required === true, one.description),
-            ),
+            .flatMap((one) => ('$ref' in one ? (parameters[nameIn(one.$ref)] ?? []) : one))
+            .map((one) => row(`${one.name}\` in \`${one.in}`, one.schema, one.required, one.description)),
           'parameter',
         ),
         ...(body === undefined ? [] : ['', 'Body:', ...json(body.example)]),
@@ -126,7 +86,7 @@ const guidePages = (): readonly MarkdownPage[] =>
   readGuide().map(({ name, title, text }) => ({ path: `/docs/guide/${name}.md`, title, about: '', text }));
 
 const referencePages = (baseUrl: string): readonly MarkdownPage[] => {
-  const document = openApiDocument(baseUrl) as unknown as Document;
+  const document = publishedDocument(baseUrl);
   return document.tags.map((tag) => referencePage(tag, document));
 };
 
