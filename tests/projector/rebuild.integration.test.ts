@@ -162,11 +162,9 @@ test('rebuilds a new version while the old tables are served, without delaying o
   await stack.count(name, 2);
   await projector.passed([`${name}b`, `${name}new`]);
   expect((await stack.totals(name))[name]).toBe(1);
-  expect(await stack.statusOf(name, [changed])).toMatchObject({
-    state: 'building',
-    version: 1,
-    code_version: 2,
-  });
+  await expect
+    .poll(() => stack.statusOf(name, [changed]), WAIT)
+    .toMatchObject({ state: 'building', version: 1, code_version: 2 });
   await gate[Symbol.asyncDispose]();
   await expect.poll(async () => (await stack.statusOf(name)).version, WAIT).toBe(2);
   await projector.passed();
