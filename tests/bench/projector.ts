@@ -7,7 +7,7 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
 import { createProjectorTables, openLiveTarget } from '#services/projector/apply/checkpoints.ts';
 import { applyOrPark } from '#services/projector/apply/park-stream.ts';
-import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
+import { createIndexes, createTables } from '#application/read-models/schema.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { appendEvents } from './projector/events.ts';

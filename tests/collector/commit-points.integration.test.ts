@@ -17,7 +17,7 @@ import { createImprintStore } from '#services/collector/site/imprint-store.ts';
 import { createSiteReader } from '#services/collector/site/read-site.ts';
 import { createToolDetector, type ToolDetector } from '#services/collector/site/tools/tool-detector.ts';
 import { storefrontReader } from '#services/collector/storefront/read-storefront.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import { type CollectorStack, openCollectorStack, until } from './collector-stack.ts';
 import { DyingProcess } from './dying-process.ts';
 import { products, shopifyShop } from './played-shop.ts';

@@ -8,7 +8,7 @@ import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
+import { createIndexes, createTables, readCatalog, schemaOf } from '#application/read-models/schema.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { openPlannedOnce } from './planned-once.ts';
 import { checksums } from '#tests/stack/read-models.ts';

@@ -3,7 +3,7 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 
 export const createBrandTables = (database: Database): Promise<void> =>
   inTransaction(database, async (client) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CreativeEvent } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { creatives } from '#projections/creatives/project.ts';
-import { groupChanges } from '#services/projector/apply/group-changes.ts';
+import { groupChanges } from '#application/read-models/group-changes.ts';
 
 const AT = '2026-05-06T10:00:00Z';
 const keyOf = (n: number): string => String(n).padStart(64, 'a');

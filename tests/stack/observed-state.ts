@@ -1,6 +1,6 @@
 import type { Database } from '#platform/postgres/pool.ts';
 import { LAST_SEEN_AT, PAGE_OF_AD } from '#projections/sql/ad-age.ts';
-import { schemaOf } from '#services/projector/read-model-schema.ts';
+import { schemaOf } from '#application/read-models/schema.ts';
 
 /** An ad, as a text of its columns, by id; and the days of brands, by brand and date. */
 export type ObservedState = {

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { schemaOf } from '#services/projector/read-model-schema.ts';
+import { schemaOf } from '#application/read-models/schema.ts';
 
 /** Columns with positions of the log. They differ between two logs of the same events, and where a killed append left a gap. */
 export const POSITION_COLUMNS: readonly string[] = ['position', 'full_at', 'marked_at', 'stated_at'];

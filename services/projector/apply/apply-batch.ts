@@ -1,11 +1,10 @@
-import { requireReadable } from '#contracts/events/schema-registry.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { type Group, groupChanges } from './group-changes.ts';
-import { type Catalog, enterSchema } from '../read-model-schema.ts';
-import { encoding, isCausedByEvent, PoisonEvent } from './failures.ts';
-import { writeGroup } from './write-changes.ts';
+import { projectEvents } from '#application/read-models/project-events.ts';
+import { type Catalog, enterSchema } from '#application/read-models/schema.ts';
+import { isCausedByEvent, PoisonEvent } from '#application/read-models/failures.ts';
+import { writeGroup } from '#application/read-models/write-changes.ts';
 
 /** `saveCheckpoint` throws `LeaseLost` unless this process may write. */
 export type Target = {
@@ -14,20 +13,6 @@ export type Target = {
   readonly catalog: Catalog;
   readonly saveCheckpoint: (client: Transaction, position: bigint, events: number) => Promise<void>;
 };
-
-const changesOf = function* (projection: Projection, events: readonly RecordedEvent[]) {
-  for (const event of events) {
-    try {
-      yield { stream: event.stream, changes: projection.project(requireReadable(event)) };
-    } catch (error) {
-      throw new PoisonEvent(event, error);
-    }
-  }
-};
-
-/** Throws `PoisonEvent` for one event that fails, `UnwritableChanges` for changes that cannot be grouped. */
-export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] =>
-  encoding(() => groupChanges(projection, changesOf(projection, events)));
 
 const write = async (
   database: Database,

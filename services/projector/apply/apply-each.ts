@@ -4,7 +4,7 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { probationAfter } from '../control/probation.ts';
 import type { Share } from './apply-in-one-transaction.ts';
-import { endsSession } from './failures.ts';
+import { endsSession } from '#application/read-models/failures.ts';
 import type { Failed } from './move-positions.ts';
 import { applyOrPark, logParked } from './park-stream.ts';
 import { type Cursor, nameOf, ownTarget, proveRunning, type Running } from './running.ts';

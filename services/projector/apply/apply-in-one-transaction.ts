@@ -1,9 +1,10 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
-import { projectEvents, type Target } from './apply-batch.ts';
+import { projectEvents } from '#application/read-models/project-events.ts';
+import type { Target } from './apply-batch.ts';
 import { type Move, moveStatement } from './move-positions.ts';
 import type { Running } from './running.ts';
-import { isCopyGroup, statementOf } from './write-changes.ts';
+import { isCopyGroup, statementOf } from '#application/read-models/write-changes.ts';
 
 export type Share = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 

@@ -5,7 +5,7 @@ import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyEach } from './apply-each.ts';
 import { applyInOneTransaction, type Share } from './apply-in-one-transaction.ts';
-import { endsSession } from './failures.ts';
+import { endsSession } from '#application/read-models/failures.ts';
 import type { LiveDatabases } from '../dependencies.ts';
 import { type Failed, type Move, moveStatement, recordMove } from './move-positions.ts';
 import { type Cursor, nameOf, proveRunning, type Running } from './running.ts';

@@ -6,7 +6,13 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import type { Target } from './apply-batch.ts';
-import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from '../read-model-schema.ts';
+import {
+  createIndexes,
+  createTables,
+  lockSchemas,
+  readCatalog,
+  schemaOf,
+} from '#application/read-models/schema.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction, type Proof } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from './apply-batch.ts';
-import { PoisonEvent } from './failures.ts';
+import { PoisonEvent } from '#application/read-models/failures.ts';
 
 /** Streams with a dead letter, whose later events wait. */
 export type ParkedStreams = Set<string>;

@@ -1,6 +1,6 @@
 import type { Log } from '#platform/logger.ts';
 import { retryDelayMs } from '../apply/apply-each.ts';
-import { endsSession } from '../apply/failures.ts';
+import { endsSession } from '#application/read-models/failures.ts';
 
 /** Jobs with exclusive tables: swap, or retry of parked events. They continue across cycles; disposal awaits them. */
 export type ExclusiveJobs = AsyncDisposable & {

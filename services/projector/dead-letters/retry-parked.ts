@@ -2,7 +2,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { approximateBytes } from '#platform/event-store/event-size.ts';
 import { type Database, inTransaction, type Proof, withProof } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
-import { endsSession, PoisonEvent } from '../apply/failures.ts';
+import { endsSession, PoisonEvent } from '#application/read-models/failures.ts';
 import { type BehindRow, proveRunning } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { BATCH_BYTES_MAX } from '../subscription.ts';

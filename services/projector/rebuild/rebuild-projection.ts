@@ -10,7 +10,7 @@ import {
   lockSchemas,
   nextSchemaOf,
   readCatalog,
-} from '../read-model-schema.ts';
+} from '#application/read-models/schema.ts';
 import type { Reading, SharedReader } from './shared-read.ts';
 
 export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;

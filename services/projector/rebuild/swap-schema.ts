@@ -4,12 +4,18 @@ import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { endsSession, isLockTimeout } from '../apply/failures.ts';
+import { endsSession, isLockTimeout } from '#application/read-models/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild, type Rebuilding } from './rebuild-projection.ts';
 import type { SharedReader } from './shared-read.ts';
-import { droppedSchemaOf, lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
+import {
+  droppedSchemaOf,
+  lockSchemas,
+  nextSchemaOf,
+  oldSchemaOf,
+  schemaOf,
+} from '#application/read-models/schema.ts';
 
 /** Lifetime of replaced tables without a passed verification. */
 const REPLACED_TTL_HOURS = 24;

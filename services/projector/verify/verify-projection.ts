@@ -2,9 +2,15 @@ import type { TableComparison, VerificationReport } from '#contracts/messages/pr
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
-import { isLockTimeout } from '../apply/failures.ts';
+import { isLockTimeout } from '#application/read-models/failures.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
-import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
+import {
+  createTables,
+  lockSchemas,
+  readCatalog,
+  schemaOf,
+  verifySchemaOf,
+} from '#application/read-models/schema.ts';
 import type { Reading, SharedReader } from '../rebuild/shared-read.ts';
 import { readExcludedEvents } from '../dead-letters/excluded-events.ts';
 

@@ -7,7 +7,7 @@ import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
 import { addPerson, createWorkspaceNamed, issueKey } from '#services/ops/workspaces.ts';
-import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
+import { createIndexes, createTables } from '#application/read-models/schema.ts';
 import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { METADATA, scaled } from '../runner/bench.ts';

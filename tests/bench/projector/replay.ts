@@ -9,7 +9,7 @@ import { openNats } from '#platform/nats/connection.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { requestVerification, watchVerification } from '#services/ops/projections.ts';
-import { nextSchemaOf, schemaOf } from '#services/projector/read-model-schema.ts';
+import { nextSchemaOf, schemaOf } from '#application/read-models/schema.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, perSecond, scaled } from '../runner/bench.ts';
 import { peakMemoryMib, sumCpu, watchCpu } from '../runner/cpu-time.ts';

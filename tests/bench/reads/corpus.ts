@@ -12,7 +12,7 @@ import { projections } from '#projections/index.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
+import { createIndexes, createTables, readCatalog, schemaOf } from '#application/read-models/schema.ts';
 import type { Fill } from './fill.ts';
 import { FILLS } from './fills.ts';
 import { MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';

@@ -12,7 +12,7 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { readAccount, saveAccountState, storeToken } from '#services/collector/ads-archive/account-store.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import { type HostedCommands, openHostedCommands } from '#tests/ops/fixtures/hosted-commands.ts';
 import { CONTACT, type CollectorStack, openCollectorStack } from '../collector-stack.ts';
 

@@ -19,7 +19,7 @@ import type { ArchiveRunner } from '#services/collector/ads-archive/archive-runn
 import { runArchive } from '#services/collector/ads-archive/run-batches.ts';
 import { retryTargets } from '#services/collector/cli/change.ts';
 import { recordWish } from '#services/collector/schedule/target-store.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import { type CollectorStack, openCollectorStack, until } from '../collector-stack.ts';
 import { DyingProcess } from '../dying-process.ts';
 import { TOKEN, worldAds } from './archive-stack.ts';

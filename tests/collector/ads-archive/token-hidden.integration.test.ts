@@ -11,7 +11,7 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { storeToken } from '#services/collector/ads-archive/account-store.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import type { PlayedAnswer } from '#tests/platform/http-client/played-sites.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { CONTACT, type CollectorStack, openCollectorStack, until } from '../collector-stack.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { pages } from '#projections/pages/project.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import type { PlayedAnswer } from '#tests/platform/http-client/played-sites.ts';
 import { type CollectorStack, openCollectorStack } from '../collector-stack.ts';
 

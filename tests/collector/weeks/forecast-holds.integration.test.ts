@@ -16,7 +16,7 @@ import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { storeToken } from '#services/collector/ads-archive/account-store.ts';
 import { runArchive } from '#services/collector/ads-archive/run-batches.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
+import { createTables } from '#application/read-models/schema.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { openCollectorStack } from '../collector-stack.ts';
 

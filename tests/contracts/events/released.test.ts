@@ -31,7 +31,7 @@ import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { Change } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
-import { projectEvents } from '#services/projector/apply/apply-batch.ts';
+import { projectEvents } from '#application/read-models/project-events.ts';
 import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } from './released/samples.ts';
 
 /**

@@ -13,7 +13,7 @@ import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
-import { PoisonEvent } from '#services/projector/apply/failures.ts';
+import { PoisonEvent } from '#application/read-models/failures.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPlannedOnce } from '#tests/dsl/planned-once.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ads } from '#projections/ads/project.ts';
 import type { Change, ColumnValue, Row } from '#projections/define-projection.ts';
-import { projectEvents } from '#services/projector/apply/apply-batch.ts';
-import { type Group, groupChanges } from '#services/projector/apply/group-changes.ts';
+import { projectEvents } from '#application/read-models/project-events.ts';
+import { type Group, groupChanges } from '#application/read-models/group-changes.ts';
 import { eventsOfBrands } from '#tests/bench/projector/start-stop.ts';
 import { runs } from '#tests/property-seed.ts';
 

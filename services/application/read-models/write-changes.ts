@@ -5,7 +5,7 @@ import type { Transaction } from '#platform/postgres/pool.ts';
 import type { ColumnValue, Projection, Row } from '#projections/define-projection.ts';
 import { encoding } from './failures.ts';
 import type { Group } from './group-changes.ts';
-import type { Catalog } from '../read-model-schema.ts';
+import type { Catalog } from './schema.ts';
 
 /** Below this many rows an insert from arrays is faster than COPY. */
 const COPY_FROM_ROWS = 200;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '#projections/define-projection.ts';
-import { type Group, groupChanges } from '#services/projector/apply/group-changes.ts';
+import { type Group, groupChanges } from '#application/read-models/group-changes.ts';
 
 const columns = { id: 'text', n: 'bigint' } as const;
 const statements = {

@@ -8,7 +8,7 @@ import {
   isCausedByEvent,
   mayPass,
   UnwritableChanges,
-} from '#services/projector/apply/failures.ts';
+} from '#application/read-models/failures.ts';
 
 /** Some errors park an event, some concern one projection alone, and some end the session. */
 
