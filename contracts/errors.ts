@@ -54,6 +54,7 @@ export const DETAIL_CODES = {
   window_reversed: 'The last day is before the first.',
   window_too_long: 'The window has more days than a report covers.',
   window_in_future: 'The window ends after today, in UTC.',
+  moment_in_future: 'The moment is later than now.',
   body_missing: 'The endpoint requires a JSON body.',
   body_not_allowed: 'The endpoint takes no body.',
   body_too_large: 'The body is larger than the maximum.',

@@ -996,7 +996,10 @@ export interface operations {
         /** Uuid or slug of a brand. */
         brandId: string;
       };
-      query?: never;
+      query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
+      };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
@@ -1030,7 +1033,10 @@ export interface operations {
         /** Uuid or slug of a brand. */
         brandId: string;
       };
-      query?: never;
+      query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
+      };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
@@ -1139,6 +1145,8 @@ export interface operations {
         brandId: string;
       };
       query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
         /** First day. 366 days before `to` when absent. Between 2000-01-01 and 2999-12-31. */
         from?: string;
         /** Last day. Open when absent. Between 2000-01-01 and 2999-12-31. */
@@ -1547,6 +1555,8 @@ export interface operations {
         brandId: string;
       };
       query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
         /** ISO weeks, counted back from the latest observed one. */
         weeks?: number;
       };
@@ -1782,7 +1792,10 @@ export interface operations {
         /** Library id of an ad. */
         adId: string;
       };
-      query?: never;
+      query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
+      };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
@@ -1821,6 +1834,8 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -1859,6 +1874,8 @@ export interface operations {
         brandId: string;
       };
       query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
@@ -2851,6 +2868,8 @@ export interface operations {
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -3037,6 +3056,8 @@ export interface operations {
         ws: string;
       };
       query?: {
+        /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        as_of?: string;
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
@@ -5796,6 +5817,7 @@ export interface components {
      * - `window_reversed`: The last day is before the first.
      * - `window_too_long`: The window has more days than a report covers.
      * - `window_in_future`: The window ends after today, in UTC.
+     * - `moment_in_future`: The moment is later than now.
      * - `body_missing`: The endpoint requires a JSON body.
      * - `body_not_allowed`: The endpoint takes no body.
      * - `body_too_large`: The body is larger than the maximum.
@@ -5814,7 +5836,7 @@ export interface components {
      * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
      * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
      */
-    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */

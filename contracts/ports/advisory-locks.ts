@@ -40,6 +40,8 @@ export const ADVISORY_LOCKS = {
   runSchema: 7_205_333,
   /** Scans that the worker has requested. */
   scanRequestSchema: 7_205_334,
+  /** Tables for reads of past moments, in a database apart. */
+  scratchTables: 7_205_335,
   /** Working tables of the media archive. */
   mediaSchema: 7_205_322,
 } as const;

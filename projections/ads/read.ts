@@ -132,6 +132,15 @@ export const listBrandAds = async (db: ReadDatabase, brandId: string, page: Page
   return pageOf(rows, page.limit);
 };
 
+/** `null` for an unknown ad. */
+export const readBrandOfAd = async (db: ReadDatabase, adId: string): Promise<string | null> => {
+  const rows = await db.query<{ brand_id: string | null }>({
+    sql: 'select brand_id from ads.ad where ad_id = $1',
+    values: [adId],
+  });
+  return rows[0]?.brand_id ?? null;
+};
+
 /** By id; unknown ids are absent. */
 export const readAdSummaries = async (
   db: ReadDatabase,

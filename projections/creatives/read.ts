@@ -59,6 +59,15 @@ const NEWEST = `select ${isoTimeSql('max(seen_at)')} as at from creatives.scope`
 const NEWEST_OF_BRAND = `select ${isoTimeSql('seen_at')} as at from creatives.scope where scope_id = $1`;
 
 /** `null` without any file. Send it before the query of the figures. */
+/** Keys of the files that the ad carries. */
+export const readFilesOfAd = async (db: ReadDatabase, adId: string): Promise<readonly string[]> => {
+  const rows = await db.query<{ creative_key: string }>({
+    sql: 'select creative_key from creatives.carriage where ad_id = $1',
+    values: [adId],
+  });
+  return rows.map(({ creative_key }) => creative_key);
+};
+
 export const readNewestOfFiles = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
 

@@ -1,6 +1,7 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { countingGroup } from '#application/access/request-counts.ts';
+import { openPastReads } from '#application/as-of/past-reads.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -50,6 +51,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
+  const pastReads = resources.use(openPastReads(DATABASE_URL, pool, eventStore));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, controlPool, log));
   // The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api', settings));
@@ -93,6 +95,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     standby,
     pool,
     controlPool,
+    pastReads,
     eventStore,
     projectionWait,
     nats,

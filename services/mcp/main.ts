@@ -9,6 +9,7 @@ import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
 import { createOperationDependencies } from '#operations/dependencies/create-dependencies.ts';
 import { ENDPOINTS } from '#operations/index.ts';
+import { openPastReads } from '#application/as-of/past-reads.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
@@ -92,6 +93,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     db,
     standby,
     pool,
+    pastReads: resources.use(openPastReads(DATABASE_URL, pool, eventStore)),
     eventStore,
     projectionWait,
     nats,

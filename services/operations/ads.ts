@@ -16,10 +16,10 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BRAND_ID, adSummary, brandReference } from './endpoint/examples.ts';
 import {
   adParams,
+  pastQuery,
   brandParams,
   dateParameter,
   noParams,
-  noQuery,
   pageQuery,
   searchText,
 } from './endpoint/parameters.ts';
@@ -54,12 +54,13 @@ export const getAd = endpoint({
   description:
     'One ad with its full copy, archived media, observation window and what was observed to change.',
   params: adParams,
-  query: noQuery,
+  query: z.strictObject(pastQuery),
   body: null,
   paramsExample: { adId: AD_ID },
   reply: { status: 200, shape: 'record', data: Ad, example },
   errors: ['not_found'],
   corpus: true,
+  past: 'ad',
   reads: ['ads', 'creatives'],
   handler: async ({ params }, { db }) => {
     const found = await findAd(db, params.adId, listArchivedMedia(db, params.adId));
@@ -77,12 +78,13 @@ export const listBrandAds = endpoint({
   summary: "List a brand's ads",
   description: 'The ads attributed to the brand, newest start first.',
   params: brandParams,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject({ ...pageQuery, ...pastQuery }),
   body: null,
   paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
   errors: ['not_found'],
   corpus: true,
+  past: 'brand',
   reads: ['brands', 'ads'],
   handler: async ({ params, page }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
@@ -114,6 +116,7 @@ export const searchBrandAds = endpoint({
   params: brandParams,
   query: z
     .strictObject({
+      ...pastQuery,
       ...pageQuery,
       platform: searchText(FACET_MAX_LENGTH)
         .toLowerCase()
@@ -152,6 +155,7 @@ export const searchBrandAds = endpoint({
   errors: ['not_found'],
   corpus: true,
   heavy: true,
+  past: 'brand',
   reads: ['brands', 'ads'],
   beyondContract: true,
   handler: async ({ params, query, page }, { db }) => {

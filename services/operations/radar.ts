@@ -9,6 +9,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, radarItem } from './endpoint/examples.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
 import {
+  pastQuery,
   commaSeparated,
   dateParameter,
   pageQuery,
@@ -35,6 +36,7 @@ export const listRadar = endpoint({
     'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why.',
   params: workspaceParams,
   query: z.strictObject({
+    ...pastQuery,
     ...pageQuery,
     days: wholeNumber(
       z
@@ -59,6 +61,7 @@ export const listRadar = endpoint({
   reply: { status: 200, shape: 'paged', data: RadarItem, example: [radarItem] },
   errors: ['not_found'],
   corpus: false,
+  past: 'workspace',
   reads: ['tracking', 'radar', 'freshness'],
   handler: async ({ params, query, page }, { db }) => {
     const { date, days, types, brand_id: brandId } = query;

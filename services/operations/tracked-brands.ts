@@ -36,7 +36,13 @@ import {
   freshnessExample,
   trackedBrand,
 } from './endpoint/examples.ts';
-import { noQuery, pageQuery, workspaceBrandParams, workspaceParams } from './endpoint/parameters.ts';
+import {
+  pastQuery,
+  noQuery,
+  pageQuery,
+  workspaceBrandParams,
+  workspaceParams,
+} from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
 
 export const listTrackedBrandsFreshness = endpoint({
@@ -88,7 +94,7 @@ export const listTrackedBrands = endpoint({
   summary: 'List tracked brands',
   description: 'The brands the workspace tracks, newest first.',
   params: workspaceParams,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject({ ...pageQuery, ...pastQuery }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },
   reply: {
@@ -106,6 +112,7 @@ export const listTrackedBrands = endpoint({
   },
   errors: ['not_found'],
   corpus: false,
+  past: 'workspace',
   reads: ['tracking', 'brands', 'freshness'],
   handler: async ({ params, page }, { db }) =>
     pageAsOf(

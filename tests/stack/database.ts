@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
+import { scratchNameOf } from '#application/as-of/scratch-database.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 
@@ -37,7 +38,10 @@ export const createTestDatabase = async (template = 'template1'): Promise<TestDa
   return {
     url: urlOf(name),
     // `force`: a test that failed half-way may have left connections open.
-    drop: () => run(`drop database if exists ${name} with (force)`),
+    drop: async () => {
+      await run(`drop database if exists ${scratchNameOf(urlOf(name))} with (force)`);
+      await run(`drop database if exists ${name} with (force)`);
+    },
   };
 };
 

@@ -17,6 +17,7 @@ import {
   headerRefs,
   HEADERS,
   PARAMETERS,
+  PAST_HEADERS,
   RATE_HEADERS,
   ROW_HEADERS,
 } from './headers.ts';
@@ -86,6 +87,7 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
     return {
       name,
       in: location,
+      ...(endpoint.past && name === 'as_of' ? { 'x-beyond-contract': true } : {}),
       required: !schema.safeParse(undefined).success,
       ...(description ? { description } : {}),
       schema: rest,
@@ -125,6 +127,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
   const headers = [
     ...RATE_HEADERS,
     ...(endpoint.corpus ? CORPUS_HEADERS : []),
+    ...(endpoint.past ? PAST_HEADERS : []),
     ...(isList(endpoint) ? ROW_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),

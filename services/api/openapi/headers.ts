@@ -14,6 +14,7 @@ export const RATE_HEADERS = [
   'ratelimit',
 ];
 export const ROW_HEADERS = ['x-as-of'];
+export const PAST_HEADERS = ['x-as-of-events', 'x-as-of-late-events'];
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({
@@ -39,6 +40,10 @@ export const HEADERS: Json = {
     'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),
   'x-as-of': textHeader('`as_of` of a list that is sent as rows.'),
+  'x-as-of-events': integerHeader('With `as_of`: how many events the answer rests on.'),
+  'x-as-of-late-events': integerHeader(
+    'With `as_of`: how many events about observations up to that moment were recorded only afterwards, for example by a late scan. The answer does not have them; the present one does.',
+  ),
   'idempotency-replayed': textHeader(
     '`true` on the answer of an earlier request with the same idempotency key; otherwise absent.',
   ),

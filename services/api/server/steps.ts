@@ -350,6 +350,10 @@ export const sendReply = (context: RequestContext, { cursors, clock }: ApiDepend
   if (result.position !== undefined && result.position !== null) {
     headers['x-read-position'] = result.position.toString();
   }
+  if (result.past) {
+    headers['x-as-of-events'] = result.past.events;
+    headers['x-as-of-late-events'] = result.past.late;
+  }
   if (context.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = signNextCursor(context.filters, result, cursors);
   // The lag of a read counts from the arrival of the request; that of a write, from now.

@@ -21,6 +21,7 @@ import {
   formats,
 } from '../endpoint/examples.ts';
 import {
+  pastQuery,
   brandParams,
   commaSeparatedUuids,
   dateParameter,
@@ -42,7 +43,7 @@ export const getBrandBreakdown = endpoint({
   summary: 'Read the format breakdown',
   description: 'Active ads by creative format.',
   params: brandParams,
-  query: noQuery,
+  query: z.strictObject(pastQuery),
   body: null,
   paramsExample: { brandId: BRAND_ID },
   reply: {
@@ -53,6 +54,7 @@ export const getBrandBreakdown = endpoint({
   },
   errors: ['not_found'],
   corpus: true,
+  past: 'brand',
   reads: ['brands'],
   handler: async ({ params }, { db }) => {
     const brand = await requireBrand(db, params.brandId);
@@ -139,6 +141,7 @@ const shift = (date: string, days: number): string => utcDateOfMs(Date.parse(dat
 
 const Query = z
   .strictObject({
+    ...pastQuery,
     from: dateParameter(`First day. ${DAYS_MAX} days before \`to\` when absent.`),
     to: dateParameter('Last day. Open when absent.'),
   })
@@ -172,6 +175,7 @@ export const getBrandDailyActivity = endpoint({
   },
   errors: ['not_found'],
   corpus: true,
+  past: 'brand',
   reads: ['brands', 'daily-activity'],
   handler: async ({ params, query }, { db }) => {
     const to = query.to ?? (query.from ? shift(query.from, DAYS_MAX - 1) : undefined);
@@ -237,6 +241,7 @@ export const getBrandVelocity = endpoint({
     'One item for every ISO week that has an observed day, oldest first. `new_ads` and `retired_ads` sum reliable days only. Shade a week with `reliable_days` 0 as unreliable.',
   params: brandParams,
   query: z.strictObject({
+    ...pastQuery,
     weeks: wholeNumber(
       z
         .int()
@@ -256,6 +261,7 @@ export const getBrandVelocity = endpoint({
   },
   errors: ['not_found'],
   corpus: true,
+  past: 'brand',
   reads: ['brands', 'velocity'],
   handler: async ({ params, query }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readVelocity(db, id, query.weeks));

@@ -11,10 +11,10 @@ import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, brandReference, brandSummary, formats } from '../endpoint/examples.ts';
 import {
+  pastQuery,
   brandParams,
   brandRefOf,
   noParams,
-  noQuery,
   pageQuery,
   searchText,
   wholeNumber,
@@ -49,12 +49,13 @@ export const getBrand = endpoint({
   description:
     'One brand by uuid or slug. `meta.freshness` says when it was last scanned and when it is next due.',
   params: brandParams,
-  query: noQuery,
+  query: z.strictObject(pastQuery),
   body: null,
   paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'brand', data: Brand, example: brandExample },
   errors: ['not_found'],
   corpus: true,
+  past: 'brand',
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
     const brand = await findBrandWithFreshness(db, brandRefOf(params.brandId));

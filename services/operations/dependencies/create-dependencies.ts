@@ -26,6 +26,7 @@ import { createScrapeRequests } from './scrape-requests.ts';
 export type OperationResources = Pick<
   OperationDependencies,
   | 'db'
+  | 'pastReads'
   | 'pool'
   | 'eventStore'
   | 'projectionWait'

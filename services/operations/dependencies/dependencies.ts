@@ -1,6 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Callers } from '#application/access/key-lease-cache.ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
+import type { PastReads } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -29,6 +30,8 @@ export type OperationDependencies = {
   /** Reads from the primary. The handler of a read gets the database of its route instead. */
   readonly db: ReadDatabase;
   readonly readRoutes: ReadRoutes;
+  /** Reads of past moments. */
+  readonly pastReads: PastReads;
   readonly pool: Database;
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;

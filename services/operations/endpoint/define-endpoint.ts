@@ -96,6 +96,8 @@ export type Contract = {
   readonly corpus: boolean;
   /** Allows `db.slow`: such a read takes a place of its workspace and has more time. */
   readonly heavy?: boolean;
+  /** The endpoint takes `as_of`; the read is about the brand, ad or workspace of its path. */
+  readonly past?: 'brand' | 'ad' | 'workspace';
   /** Projections that a request with `min-position` waits for. */
   readonly reads: readonly string[];
   /** The specification does not have this endpoint. */

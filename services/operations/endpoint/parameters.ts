@@ -57,6 +57,13 @@ const timeParameter = (description: string) =>
     .optional()
     .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
 
+/** For endpoints with `past`. */
+export const pastQuery = {
+  as_of: timeParameter(
+    'A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent.',
+  ),
+} as const;
+
 /** Half open. `isTimeWindow` is the rule over both. */
 export const timeWindow = {
   since: timeParameter('From this time on, such as `2026-11-01T00:00:00Z`. No limit when absent.'),

@@ -2,6 +2,7 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { arrayText, lastStringField } from '#contracts/values/json-text.ts';
 import type { Page, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { findBrand } from '#projections/brands/read.ts';
+import type { PastBasis } from '#application/as-of/past-reads.ts';
 import type { Log } from '#platform/logger.ts';
 
 /** `data` is JSON text; the other values are for `meta` and headers. */
@@ -19,6 +20,8 @@ export type Reply = {
   readonly freshness?: string;
   /** Log position of a write; `null` when nothing was appended. `run-handler.ts` sets that of a read. */
   readonly position?: bigint | null;
+  /** Set by `read-past.ts`: what the answer of a past moment rests on. */
+  readonly past?: PastBasis;
   /** Such a reply is stored for repeated requests only briefly. */
   readonly shownOnce?: ShownOnce;
 };

@@ -8,6 +8,7 @@ import type { HandledRead, OperationDependencies } from '../dependencies/depende
 import type { Call, Endpoint, ExecuteCommand } from './define-endpoint.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { toOverload } from './overload.ts';
+import { momentOf, readPast } from './read-past.ts';
 import type { Reply } from './reply.ts';
 
 /** Parameters are checked by the contract, not by the compiler. */
@@ -100,11 +101,17 @@ const callHandler = async (
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
-  const reply = await endpoint.handler(
-    { ...call, execute } as Call<never, never, never>,
-    dependenciesOf(endpoint, route, call.caller.workspaceId, dependencies),
-  );
-  const completed = endpoint.method === 'GET' ? await completeRead(endpoint, reply, route, dependencies) : {};
+  const handle = (own: OperationDependencies): Promise<Reply> =>
+    endpoint.handler({ ...call, execute } as Call<never, never, never>, own);
+  const moment = momentOf(endpoint, call.query);
+  const reply =
+    moment === null
+      ? await handle(dependenciesOf(endpoint, route, call.caller.workspaceId, dependencies))
+      : await readPast(endpoint, call, moment, dependencies, handle);
+  const completed =
+    endpoint.method === 'GET' && moment === null
+      ? await completeRead(endpoint, reply, route, dependencies)
+      : {};
   const { baseUrl, mediaLinks, clock } = dependencies;
   const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
   const data = replaceStoredMedia(located, (name) => mediaLinks.sign(name, clock.now()));

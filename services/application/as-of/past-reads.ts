@@ -1,0 +1,182 @@
+import { Refusal } from '#contracts/errors.ts';
+import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream, type BrandEvent } from '#contracts/events/corpus/brand.ts';
+import { categoryStream } from '#contracts/events/corpus/category.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { requireTime } from '#platform/concurrency/time-budget.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Projection } from '#projections/define-projection.ts';
+import { projections } from '#projections/index.ts';
+import { projectEvents } from '../read-models/project-events.ts';
+import { enterSchema, schemaOf } from '../read-models/schema.ts';
+import { writeGroup } from '../read-models/write-changes.ts';
+import { openScratchDatabase, type ScratchTables } from './scratch-database.ts';
+
+/**
+ * Answers a read as the log would have at a past moment: the projections of its read models run over the events of the
+ * streams that it is about, up to the moment, and the same statements read the rows.
+ */
+
+/** Events of all streams together, before and after the moment. */
+export const PAST_EVENTS_MAX = 200_000;
+/** Streams that are read at once. */
+const STREAMS_AT_ONCE = 8;
+/** Events in memory. Rows are written for all of them together. */
+const RANGE = 2_000;
+
+export type PastRead = {
+  /** The read models of the read; each finds its events in the streams. */
+  readonly readModels: readonly string[];
+  /** Streams to begin with. Categories of their brands, and brands that had one of their ads, are read too. */
+  readonly streams: readonly string[];
+  /** Also reads the brands that the streams say were tracked. */
+  readonly ofTracked: boolean;
+  readonly recordedUntil: Date;
+};
+
+/** The events that give the answer, by their recording. */
+export type PastBasis = {
+  /** Events recorded by the moment. */
+  readonly events: number;
+  /** Events about what was observed by the moment, recorded only afterwards. */
+  readonly late: number;
+  /** Log position of the last event; 0n without one. */
+  readonly position: bigint;
+};
+
+export type PastReads = AsyncDisposable & {
+  /** Throws `Refusal` for more than `PAST_EVENTS_MAX` events. */
+  read<T>(
+    past: PastRead,
+    work: (db: ReadDatabase) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly basis: PastBasis }>;
+};
+
+type Known = RecordedEvent<AdLibraryEvent | BrandEvent | TrackingEvent>;
+
+export const streamsOfBrand = (brandId: string): readonly string[] => [
+  brandStream(brandId),
+  adLibraryStream(brandId),
+];
+
+/** Further streams without which the rows of the event would be others than in the whole log. */
+const streamsNamedBy = (event: Known, ofTracked: boolean): readonly string[] => {
+  switch (event.type) {
+    case 'BrandTracked':
+      return ofTracked ? streamsOfBrand(event.data.brand_id) : [];
+    case 'BrandRegistered':
+      return event.data.category_path.map(({ id }) => categoryStream(id));
+    case 'BrandProfileChanged':
+      return (event.data.changes.category_path ?? []).map(({ id }) => categoryStream(id));
+    case 'AdAttributed': {
+      const { from_brand_id, to_brand_id, ad } = event.data;
+      return [from_brand_id, to_brand_id, ...(ad.brands ?? [])].flatMap(streamsOfBrand);
+    }
+    default:
+      return [];
+  }
+};
+
+const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
+  const { observed_at } = data as { readonly observed_at?: unknown };
+  return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
+};
+
+const tooMany = (): Refusal =>
+  new Refusal(
+    'invalid_input',
+    `More than ${PAST_EVENTS_MAX.toLocaleString('en')} events tell what this read is about. Name one brand, or read it without \`as_of\`.`,
+    [{ path: 'as_of', message: 'too many events', code: 'too_big' }],
+  );
+
+/** Reads streams, and then those that their events name. Events of one stream keep their order. */
+const readStreams = async (
+  eventStore: EventStore,
+  first: readonly string[],
+  take: (event: RecordedEvent) => Promise<readonly string[]>,
+): Promise<void> => {
+  const named = new Set(first);
+  const waiting = [...named];
+  const readOne = async (stream: string): Promise<void> => {
+    for await (const event of eventStore.read<Event>(stream)) {
+      for (const one of await take(event)) {
+        if (named.has(one)) continue;
+        named.add(one);
+        waiting.push(one);
+      }
+    }
+  };
+  while (waiting.length > 0) {
+    // Awaits all of them also after a failure, because they write to the same tables.
+    const read = await Promise.allSettled(waiting.splice(0, STREAMS_AT_ONCE).map(readOne));
+    const failed = read.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+};
+
+const writeRange = async (
+  { client, catalogOf }: ScratchTables,
+  models: readonly Projection[],
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  for (const projection of models) {
+    const own = events.filter(({ stream }) =>
+      projection.prefixes.some((prefix) => stream.startsWith(prefix)),
+    );
+    if (own.length === 0) continue;
+    requireTime();
+    await enterSchema(client, schemaOf(projection.name));
+    for (const group of projectEvents(projection, own))
+      await writeGroup(client, projection, catalogOf(projection), group);
+  }
+};
+
+export const openPastReads = (databaseUrl: string, database: Database, eventStore: EventStore): PastReads => {
+  const scratch = openScratchDatabase(databaseUrl, database);
+
+  const fill = async (
+    tables: ScratchTables,
+    models: readonly Projection[],
+    { streams, ofTracked, recordedUntil }: PastRead,
+  ): Promise<PastBasis> => {
+    const until = recordedUntil.getTime();
+    const basis = { events: 0, late: 0, position: 0n };
+    let range: RecordedEvent[] = [];
+    let written: Promise<void> = Promise.resolve();
+    const write = (): Promise<void> => {
+      const events = range;
+      range = [];
+      written = written.then(() => writeRange(tables, models, events));
+      return written;
+    };
+    await readStreams(eventStore, streams, async (event) => {
+      if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany();
+      if (event.recordedAt.getTime() > until) {
+        if (observedAt(event) <= until) basis.late += 1;
+        // An ad that has moved since then was at the brand that the move names.
+        return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
+      }
+      basis.events += 1;
+      if (event.position > basis.position) basis.position = event.position;
+      range.push(event);
+      if (range.length >= RANGE) await write();
+      return streamsNamedBy(event as Known, ofTracked);
+    });
+    await write();
+    return basis;
+  };
+
+  return {
+    read: (past, work) => {
+      const models = projections.filter(({ name }) => past.readModels.includes(name));
+      return scratch.withTables(models, async (tables) => {
+        const basis = await fill(tables, models, past);
+        return { result: await work(tables.db), basis };
+      });
+    },
+    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
+  };
+};

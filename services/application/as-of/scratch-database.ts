@@ -1,0 +1,147 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { Refusal } from '#contracts/errors.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type Database, openPool, type Transaction } from '#platform/postgres/pool.ts';
+import type { Projection } from '#projections/define-projection.ts';
+import { fingerprintOf } from '#projections/schema-fingerprint.ts';
+import { type Catalog, createTables, readCatalog, schemaOf } from '../read-models/schema.ts';
+
+/**
+ * A database apart with the same read models in the same schemas, all empty. A read of a past moment fills them in a transaction,
+ * reads with the statements of any other read, and rolls back. Processes do this one after the other.
+ */
+
+/** Maximum wait for the other processes. */
+const TURN_WAIT_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 8_000;
+/** SQL states of a database that another process creates at the same time. */
+const DUPLICATE_DATABASE = /^(42P04|23505)$/;
+const NOT_PERMITTED = '42501';
+const missingText = (name: string): string =>
+  `Reads of a past moment need the database \`${name}\`, which the operator of the service creates, or lets its role create.`;
+
+export type ScratchTables = {
+  readonly client: Transaction;
+  readonly db: ReadDatabase;
+  readonly catalogOf: (projection: Projection) => Catalog;
+};
+
+export type ScratchDatabase = AsyncDisposable & {
+  /** Calls `work` with empty tables and forgets their rows. One call at a time. */
+  withTables<T>(projections: readonly Projection[], work: (tables: ScratchTables) => Promise<T>): Promise<T>;
+};
+
+export const scratchNameOf = (databaseUrl: string): string =>
+  `${decodeURIComponent(new URL(databaseUrl).pathname.slice(1))}_as_of`;
+
+const scratchUrlOf = (databaseUrl: string): string => {
+  const url = new URL(databaseUrl);
+  url.pathname = `/${encodeURIComponent(scratchNameOf(databaseUrl))}`;
+  return url.href;
+};
+
+const createDatabase = async (database: Database, name: string): Promise<void> => {
+  const { rows } = await database.query('select from pg_database where datname = $1', [name]);
+  if (rows.length > 0) return;
+  try {
+    await database.query(`create database "${name.replaceAll('"', '""')}"`);
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (code === NOT_PERMITTED) throw new Refusal('overloaded', missingText(name));
+    if (!DUPLICATE_DATABASE.test(String(code))) throw error;
+  }
+};
+
+const begin = async (client: Transaction): Promise<void> => {
+  await client.query(`begin; set local lock_timeout = ${TURN_WAIT_MS}`);
+  await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.scratchTables]);
+};
+
+/** Projections without tables, or with those of another release. */
+const staleOf = async (
+  client: Transaction,
+  projections: readonly Projection[],
+): Promise<readonly Projection[]> => {
+  await client.query(
+    'create table if not exists public.read_model (name text primary key, fingerprint text)',
+  );
+  const { rows } = await client.query<{ name: string; fingerprint: string }>(
+    'select name, fingerprint from public.read_model',
+  );
+  const known = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]));
+  return projections.filter((one) => known.get(one.name) !== fingerprintOf(one));
+};
+
+/** Without indexes, as a rebuild fills tables: they hold the rows of a few brands. */
+const createScratchTables = async (client: Transaction, projection: Projection): Promise<void> => {
+  const schema = schemaOf(projection.name);
+  await createTables(client, projection, schema);
+  // Nothing in them is kept, so nothing is logged.
+  for (const table of (await readCatalog(client, schema)).keys())
+    await client.query(`alter table "${schema}"."${table}" set unlogged`);
+  await client.query(
+    `insert into public.read_model (name, fingerprint) values ($1, $2)
+     on conflict (name) do update set fingerprint = excluded.fingerprint`,
+    [projection.name, fingerprintOf(projection)],
+  );
+};
+
+/** Begins a transaction in which the tables exist and are empty. */
+const beginWithTables = async (client: Transaction, projections: readonly Projection[]): Promise<void> => {
+  await begin(client);
+  const stale = await staleOf(client, projections);
+  if (stale.length === 0) return;
+  for (const projection of stale) await createScratchTables(client, projection);
+  await client.query('commit');
+  await begin(client);
+};
+
+/** One statement at a time, as a connection without a pipeline runs them. */
+const readDatabaseOf = (client: Transaction): ReadDatabase => {
+  let last: Promise<unknown> = Promise.resolve();
+  const query: ReadDatabase['query'] = ({ sql, values }) => {
+    // The SQL tag of slonik writes `$slonik_1` instead of `$1`.
+    const run = last.then(() => client.query(sql.replaceAll('$slonik_', '$'), values as unknown[]));
+    last = run.catch(() => undefined);
+    return run.then(({ rows }) => rows as never);
+  };
+  return { query, slow: query };
+};
+
+/** Creates the database with the first call, for which the role of `database` needs the right CREATEDB. */
+export const openScratchDatabase = (databaseUrl: string, database: Database): ScratchDatabase => {
+  const pool = openPool(scratchUrlOf(databaseUrl), 1, {
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    options: '-c synchronous_commit=off',
+  });
+  let created: Promise<void> | null = null;
+  const catalogs = new Map<string, Catalog>();
+  return {
+    withTables: async (projections, work) => {
+      created ??= createDatabase(database, scratchNameOf(databaseUrl));
+      await created.catch((error: unknown) => {
+        created = null;
+        throw error;
+      });
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await beginWithTables(client, projections);
+        for (const { name } of projections) {
+          if (!catalogs.has(name)) catalogs.set(name, await readCatalog(client, schemaOf(name)));
+        }
+        return await work({
+          client,
+          db: readDatabaseOf(client),
+          catalogOf: ({ name }) => catalogs.get(name) ?? new Map(),
+        });
+      } finally {
+        await client.query('rollback').catch((error: Error) => {
+          broken = error;
+        });
+        client.release(broken);
+      }
+    },
+    [Symbol.asyncDispose]: () => pool.end(),
+  };
+};

@@ -1,0 +1,74 @@
+import { Refusal } from '#contracts/errors.ts';
+import { creativeStream } from '#contracts/events/corpus/creative.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { streamsOfBrand, type PastRead } from '#application/as-of/past-reads.ts';
+import { readBrandOfAd } from '#projections/ads/read.ts';
+import { findBrand } from '#projections/brands/read.ts';
+import { readFilesOfAd } from '#projections/creatives/read.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
+import type { Endpoint } from './define-endpoint.ts';
+import { brandRefOf } from './parameters.ts';
+import type { Reply } from './reply.ts';
+import type { HandlerCall } from './run-handler.ts';
+
+/** `null` for a read of the present. */
+export const momentOf = ({ past }: Endpoint, query: HandlerCall['query']): Date | null => {
+  if (past === undefined) return null;
+  const { as_of: moment } = query;
+  return typeof moment === 'string' ? new Date(moment) : null;
+};
+
+type Scope = Pick<PastRead, 'streams' | 'ofTracked'>;
+
+/** Without a row of the present there was none before: nothing is ever removed from the corpus. */
+const NOTHING: Scope = { streams: [], ofTracked: false };
+
+/** Streams of the brand, ad or workspace that the read is about. */
+const SCOPES: Readonly<
+  Record<
+    NonNullable<Endpoint['past']>,
+    (call: HandlerCall, dependencies: OperationDependencies) => Promise<Scope>
+  >
+> = {
+  brand: async ({ params, caller }, { db }) => {
+    const brand = await findBrand(db, brandRefOf(String(params['brandId'])));
+    if (!brand) return NOTHING;
+    const streams = [...streamsOfBrand(brand.brand_id), trackingStream(caller.workspaceId)];
+    return { streams, ofTracked: false };
+  },
+  ad: async ({ params }, { db }) => {
+    const adId = String(params['adId']);
+    const [brandId, files] = await Promise.all([readBrandOfAd(db, adId), readFilesOfAd(db, adId)]);
+    if (brandId === null) return NOTHING;
+    return { streams: [...streamsOfBrand(brandId), ...files.map(creativeStream)], ofTracked: false };
+  },
+  workspace: async ({ params, query }) => {
+    const tracking = trackingStream(String(params['ws']));
+    const { brand_id: brandId } = query;
+    return typeof brandId === 'string'
+      ? { streams: [tracking, ...streamsOfBrand(brandId.toLowerCase())], ofTracked: false }
+      : { streams: [tracking], ofTracked: true };
+  },
+};
+
+/** Calls the handler of a read with the read models as they were at the moment. Takes the place of a heavy read. */
+export const readPast = async (
+  endpoint: Endpoint,
+  call: HandlerCall,
+  moment: Date,
+  dependencies: OperationDependencies,
+  handle: (dependencies: OperationDependencies) => Promise<Reply>,
+): Promise<Reply> => {
+  const { pastReads, heavyReads, clock } = dependencies;
+  if (moment > clock.now()) {
+    const message = '`as_of` must not be later than now';
+    throw new Refusal('invalid_input', message, [{ path: 'as_of', message, code: 'moment_in_future' }]);
+  }
+  const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
+  const past = { ...scope, readModels: endpoint.reads, recordedUntil: moment };
+  const { result, basis } = await heavyReads(call.caller.workspaceId, () =>
+    pastReads.read(past, (db) => handle({ ...dependencies, db, clock: { now: () => moment } })),
+  );
+  const asOf = result.asOf ?? moment.toISOString();
+  return { ...result, asOf, position: basis.position, past: basis };
+};

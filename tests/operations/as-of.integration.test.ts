@@ -1,0 +1,204 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openPastReads } from '#application/as-of/past-reads.ts';
+import { scratchNameOf } from '#application/as-of/scratch-database.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { urlOf } from '#tests/stack/database.ts';
+import { at, scan, shown, worldWith } from '../reference/sketch.ts';
+import { pause } from '#platform/clock.ts';
+import { readSettings } from '#platform/settings.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { type Reply, on } from '#tests/dsl/api.ts';
+import { FEATURES } from '../reference/features.ts';
+import { place, type Placement } from '../reference/service/placement.ts';
+import type { World } from '../reference/world.ts';
+import { worldArbitrary } from '../reference/worlds.ts';
+import { untilPassed } from '../stack/read-models.ts';
+import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
+
+/** A read with `as_of` answers as the same read did then. AS_OF_WORLDS=500 is the long form. */
+const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
+  z.object({
+    AS_OF_WORLDS: z.coerce.number().int().positive().default(4),
+    AS_OF_SEED: z.coerce.number().int().default(20_261_129),
+  }),
+);
+/** Moments compared in each world. */
+const MOMENTS_MAX = 5;
+const LIMIT_MS = 120_000 + 20_000 * AS_OF_WORLDS;
+
+let stack: ApiStack;
+let app: FastifyInstance;
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api({ requestsPerMinute: 1_000_000 });
+}, LIMIT_MS);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const withParameter = (path: string, name: string, value: string): string =>
+  `${path}${path.includes('?') ? '&' : '?'}${name}=${value}`;
+
+type Answer = Pick<Reply, 'status' | 'data' | 'error'> & { readonly meta: object | undefined };
+
+/**
+ * A reply that rests on no observation is as of the moment itself. An empty list of a workspace is, in the present, as of the newest
+ * scan of any brand, which no read of a past moment looks for.
+ */
+const answerOf = (path: string, { status, data, error, meta }: Reply, moment: string): Answer => {
+  const { as_of = '', count, freshness } = (meta as Reply['meta'] | undefined) ?? {};
+  const isEmpty = path.includes('/workspaces/') && count === 0;
+  return {
+    status,
+    data,
+    error: error && { ...error, request_id: '' },
+    meta:
+      status === 200 ? { as_of: isEmpty || as_of >= moment ? 'then' : as_of, count, freshness } : undefined,
+  } as Answer;
+};
+
+const pathsOf = (world: World, { brandIdOf, adIdOf }: Placement, { workspaceId }: Key): readonly string[] => [
+  `/v1/workspaces/${workspaceId}/radar?days=365&limit=100`,
+  `/v1/workspaces/${workspaceId}/tracked-brands?limit=100`,
+  ...world.brands
+    .map(brandIdOf)
+    .flatMap((id) => [
+      `/v1/brands/${id}`,
+      `/v1/brands/${id}/breakdown`,
+      `/v1/brands/${id}/daily-activity`,
+      `/v1/brands/${id}/velocity?weeks=52`,
+      `/v1/brands/${id}/ads?limit=100`,
+      `/v1/brands/${id}/ads/search?limit=100&sort=longest_running`,
+      `/v1/workspaces/${workspaceId}/radar?days=365&limit=100&brand_id=${id}`,
+    ]),
+  ...adsOf(world).map((ad) => `/v1/ads/${adIdOf(ad)}`),
+];
+
+const adsOf = ({ observations }: World): readonly string[] => [
+  ...new Set(observations.flatMap((one) => (one.kind === 'scan' ? one.ads.map(({ ad }) => ad) : []))),
+];
+
+describe('reads with as_of', () => {
+  it(
+    'answer what they answered at that moment, in generated worlds',
+    async () => {
+      const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+      await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+      const worlds = fc.sample(worldArbitrary(FEATURES), { numRuns: AS_OF_WORLDS, seed: AS_OF_SEED });
+      for (const [index, world] of worlds.entries()) {
+        const key = await stack.key();
+        const placement = place(world, index + 1);
+        const paths = pathsOf(world, placement, key);
+        const then: { readonly moment: string; readonly answers: readonly Answer[] }[] = [];
+        const messages = world.observations.flatMap(placement.messagesOf);
+        const every = Math.ceil(messages.length / MOMENTS_MAX);
+        for (const [step, message] of messages.entries()) {
+          await intake.submit(message);
+          for (const brand of world.brands)
+            await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+              key,
+              body: { brand_id: placement.brandIdOf(brand) },
+            });
+          if (step % every !== 0) continue;
+          await untilPassed(stack.pool, await stack.eventStore.head());
+          const moment = new Date().toISOString();
+          const answers: Answer[] = [];
+          for (const path of paths) answers.push(answerOf(path, await on(app).get(path, { key }), moment));
+          then.push({ moment, answers });
+          await pause(2);
+        }
+        for (const { moment, answers } of then) {
+          for (const [number, path] of paths.entries()) {
+            const reply = await on(app).get(withParameter(path, 'as_of', moment), { key });
+            expect(answerOf(path, reply, moment), `${path} at ${moment} of world ${index}`).toEqual(
+              answers[number],
+            );
+          }
+        }
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it('say how many events were recorded too late to count', async () => {
+    const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+    await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+    const world = worldWith(scan('s2', at(3), [shown()]), scan('s1', at(1), [shown()]));
+    const { brandIdOf, messagesOf } = place(world, 900);
+    const [newest = [], late = []] = world.observations.map(messagesOf);
+    const key = await stack.key();
+    const path = `/v1/brands/${brandIdOf('b1.example')}/daily-activity`;
+    for (const message of newest) await intake.submit(message);
+    const moment = new Date().toISOString();
+    await pause(2);
+    for (const message of late) await intake.submit(message);
+    await untilPassed(stack.pool, await stack.eventStore.head());
+    const past = await on(app).get(withParameter(path, 'as_of', moment), { key });
+    const present = await on(app).get(withParameter(path, 'as_of', new Date().toISOString()), { key });
+    expect([past.data, present.data].map((days: object[]) => days.length)).toEqual([1, 2]);
+    expect(Number(past.headers['x-as-of-late-events'])).toBeGreaterThan(0);
+    expect(present.headers['x-as-of-late-events']).toBe('0');
+    expect(Number(present.headers['x-as-of-events'])).toBe(
+      Number(past.headers['x-as-of-events']) + Number(past.headers['x-as-of-late-events']),
+    );
+  });
+
+  it('find no brand before its registration', async () => {
+    const [brand] = await stack.seed(['unregistered-then.example']);
+    const key = await stack.key();
+    const then = new Date(Date.now() - 3_600_000).toISOString();
+    expect(await on(app).get(`/v1/brands/${brand?.id}?as_of=${then}`, { key })).toMatchObject({
+      status: 404,
+    });
+    expect(await on(app).get(`/v1/brands/${brand?.id}`, { key })).toMatchObject({ status: 200 });
+  });
+
+  it('refuse a moment to come', async () => {
+    const key = await stack.key();
+    const reply = await on(app).get(`/v1/brands/${randomUUID()}?as_of=2900-01-01T00:00:00Z`, { key });
+    expect(reply).toMatchObject({
+      status: 400,
+      error: { details: [{ path: 'as_of', code: 'moment_in_future' }] },
+    });
+  });
+
+  it('run one after the other over processes, and keep no row', async () => {
+    const [brand] = await stack.seed(['one-by-one.example']);
+    const key = await stack.key();
+    const apps = [app, await stack.api({ requestsPerMinute: 1_000_000 })];
+    const moment = new Date().toISOString();
+    const path = `/v1/brands/${brand?.id}/ads?as_of=${moment}`;
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => on(apps[index % 2] ?? app).get(path, { key })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    const { DATABASE_URL = '' } = stack.environment;
+    const scratch = openPool(urlOf(scratchNameOf(DATABASE_URL)), 1);
+    const { rows } = await scratch.query('select from ads.ad');
+    await scratch.end();
+    expect(rows).toEqual([]);
+  });
+
+  it('tell the operator what is missing when the role may not create the database', async () => {
+    const role = `no_creator_${randomBytes(4).toString('hex')}`;
+    await stack.pool.query(`create role ${role} login password '${role}'`);
+    const url = new URL(stack.environment['DATABASE_URL'] ?? '');
+    [url.username, url.password] = [role, role];
+    const pool = openPool(url.href, 1);
+    const elsewhere = new URL(url);
+    elsewhere.pathname = '/never_created';
+    await using pastReads = openPastReads(elsewhere.href, pool, stack.eventStore);
+    const poor = await stack.api({ pastReads });
+    const [brand] = await stack.seed(['no-database.example']);
+    const reply = await on(poor).get(`/v1/brands/${brand?.id}?as_of=${new Date().toISOString()}`, {
+      key: await stack.key(),
+    });
+    await pool.end();
+    await stack.pool.query(`drop role ${role}`);
+    expect(reply).toMatchObject({ status: 503 });
+    expect(reply.error.message).toContain('never_created_as_of');
+  });
+});
