@@ -65,6 +65,14 @@ export interface paths {
      */
     get: operations["getBrandBreakdown"];
   };
+  "/v1/brands/{brandId}/changes": {
+    /**
+     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events may lie between the moments. Follow a brand by sending the `until` of one call as the `since` of the next.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["listBrandChanges"];
+  };
   "/v1/brands/{brandId}/copy-reuse": {
     /**
      * Read which of a brand's texts run elsewhere. Ad texts of the brand that pages not linked to it run too, most foreign ads first, at most twelve. Texts are equal when they have the same words in the same order; catalogue templates do not count. The figures do not say who wrote a text first.
@@ -1051,6 +1059,52 @@ export interface operations {
             data: components["schemas"]["FormatBreakdown"];
             meta: components["schemas"]["Meta"];
           };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listBrandChanges: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. */
+        brandId: string;
+      };
+      query: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** The earlier moment, such as `2026-11-01T00:00:00Z`. */
+        since: string;
+        /** The later moment. Now when absent. */
+        until?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["BrandChange"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
         };
       };
       304: components["responses"]["NotModified"];
@@ -5006,6 +5060,27 @@ export interface components {
         ads: number;
       }>;
     };
+    /** A difference between two past moments. */
+    BrandChange: {
+      /** Record that differs: the brand, a day of its activity, or one of its ads. */
+      subject: "brand" | "day" | "ad";
+      /** Uuid of the brand, date of the day, or library id of the ad. */
+      id: string;
+      /** `added` and `removed`: the whole record; `changed`: one field of it. */
+      change: "added" | "removed" | "changed";
+      /** Field of the record, such as `status`; null: the whole record. */
+      field: string | null;
+      /** Value as of `since`; null also for an added record. */
+      before: unknown;
+      /** Value as of `until`; null also for a removed record. */
+      after: unknown;
+      /** Events about the record that were recorded between the two moments, newest first, at most 10. */
+      events: Array<components["schemas"]["RecordedEvent"]>;
+      /** How many such events there are. */
+      events_total: number;
+      /** Address of the record. */
+      url: string;
+    };
     /** Metadata of the single-brand read. */
     BrandMeta: {
       /** The same as the header `x-request-id`. */
@@ -6380,6 +6455,19 @@ export interface components {
       /** The traffic provider's label, not a category of this service; null: none is stated. */
       provider_category: string | null;
     };
+    /** An event of the log, by its place. */
+    RecordedEvent: {
+      /** Stream of the event in the log. */
+      stream: string;
+      /** Place in the stream, from 0. */
+      revision: number;
+      /** Type of the event, such as `AdRevised`. */
+      type: string;
+      /** Time at which it was recorded. */
+      recorded_at: string;
+      /** Time of the observation; null: the event reports none. */
+      observed_at: string | null;
+    };
     /** An empty object. */
     Redeliver: Record<string, never>;
     /** Failed deliveries to send again. */
@@ -7307,6 +7395,7 @@ export interface components {
 export type PagedPath =
   | "/v1/brands"
   | "/v1/brands/sitemap"
+  | "/v1/brands/{brandId}/changes"
   | "/v1/categories"
   | "/v1/categories/sitemap"
   | "/v1/ads"

@@ -18,6 +18,7 @@ export {
   listBrandThumbs,
 } from './brands/activity.ts';
 export { getBrand, listBrandSitemap, listBrands, listSimilarSites } from './brands/brands.ts';
+export { listBrandChanges } from './brands/changes.ts';
 export { getBrandDemographics, getBrandTrajectory } from './brands/demographics.ts';
 export {
   getBrandCopyReuse,

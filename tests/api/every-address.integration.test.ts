@@ -65,12 +65,15 @@ const LOOKED_UP: Partial<Record<ItemType, readonly string[]>> = {
 };
 const QUERY_OF_LIST: Readonly<Record<string, string>> = {
   listRanking: 'country=US&limit=100',
+  listBrandChanges: 'since=2026-01-01T00:00:00Z',
   lookUp: 'q=a',
   listBrandThumbs: `brand_ids=${BRAND_IDS.join(',')}`,
   getBrandNetwork: `brand_id=${BRAND_IDS[0]}`,
   listRadar: 'days=14&limit=100',
   listSignals: 'days=14&limit=100',
 };
+
+const withQuery = (path: string, query = ''): string => (query === '' ? path : `${path}?${query}`);
 
 type Fields = Readonly<Record<string, string>>;
 type Crawl = ReturnType<typeof openCrawl>;
@@ -145,7 +148,7 @@ const openCrawl = () => {
     const { id = '', creative_key = '' } = record;
     for (const { path, operationId } of READS) {
       if (path.startsWith(`${template}/`) && (visits.get(operationId) ?? 0) < VISITS_BELOW_RECORDS_MAX)
-        follow(path.replace(/\{\w+\}/, id), source);
+        follow(withQuery(path.replace(/\{\w+\}/, id), QUERY_OF_LIST[operationId]), source);
     }
     const type = ITEM_TYPES.find((one) => template.startsWith(`${PATH_OF_ITEM[one]}/{`));
     if (type === undefined) return;
@@ -219,8 +222,7 @@ const followLists = (crawl: Crawl, isWanted: (path: string) => boolean): void =>
   for (const { path, query, operationId } of READS) {
     const list = path.replace('{ws}', key.workspaceId);
     if (list.includes('{') || !isWanted(path)) continue;
-    const parameters = QUERY_OF_LIST[operationId] ?? ('cursor' in query.shape ? 'limit=100' : '');
-    crawl.follow(parameters === '' ? list : `${list}?${parameters}`);
+    crawl.follow(withQuery(list, QUERY_OF_LIST[operationId] ?? ('cursor' in query.shape ? 'limit=100' : '')));
   }
 };
 

@@ -173,6 +173,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => '?country=US',
+  listBrandChanges: () => '?since=2026-01-01T00:00:00Z',
   lookUp: () => '?q=alpha',
   listPageDetails: () => `?ids=${PAGE_ID}`,
   listCreatives: () => `?brand_id=${alpha.id}`,

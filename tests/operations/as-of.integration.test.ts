@@ -17,6 +17,7 @@ import { place, type Placement } from '../reference/service/placement.ts';
 import type { World } from '../reference/world.ts';
 import { worldArbitrary } from '../reference/worlds.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { everyPage } from './fixtures/boards.ts';
 import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 
 /** A read with `as_of` answers as the same read did then. AS_OF_WORLDS=500 is the long form. */
@@ -76,6 +77,72 @@ const pathsOf = (world: World, { brandIdOf, adIdOf }: Placement, { workspaceId }
   ...adsOf(world).map((ad) => `/v1/ads/${adIdOf(ad)}`),
 ];
 
+type Then = { readonly moment: string; readonly answers: readonly Answer[] };
+type Fields = Readonly<Record<string, unknown>>;
+type Difference = {
+  readonly subject: string;
+  readonly id: string;
+  readonly change: string;
+  readonly field: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+type Change = Difference & {
+  readonly events: readonly object[];
+  readonly events_total: number;
+  readonly url: string;
+};
+
+const withoutEvents = ({ subject, id, change, field, before, after }: Change): Difference => ({
+  subject,
+  id,
+  change,
+  field,
+  before,
+  after,
+});
+
+/** Records by subject and id, in the order of the list of changes. */
+const recordsOf = (
+  brandId: string,
+  answerTo: (path: string) => Answer | undefined,
+): ReadonlyMap<string, Fields> => {
+  const list = (path: string, name: string, subject: string): [string, Fields][] => {
+    const answer = answerTo(`/v1/brands/${brandId}/${path}`);
+    const rows = answer?.status === 200 ? (answer.data as unknown as readonly Fields[]) : [];
+    return rows.map((row) => [`${subject} ${String(row[name])}`, row]);
+  };
+  const brand = answerTo(`/v1/brands/${brandId}`);
+  return new Map([
+    ...(brand?.status === 200 ? [[`brand ${brandId}`, brand.data] as [string, Fields]] : []),
+    ...list('daily-activity', 'date', 'day'),
+    ...list('ads?limit=100', 'id', 'ad'),
+  ]);
+};
+
+const SUBJECTS = ['brand', 'day', 'ad'];
+/** Fields that grow with each scan. */
+const UNTOLD = ['as_of', 'last_ad_seen_at', 'last_seen_at', 'days_active'];
+
+const differences = (
+  before: ReadonlyMap<string, Fields>,
+  after: ReadonlyMap<string, Fields>,
+): readonly Difference[] =>
+  SUBJECTS.flatMap((wanted) =>
+    [...new Set([...before.keys(), ...after.keys()])].toSorted().flatMap((key): Difference[] => {
+      const [subject = '', id = ''] = key.split(' ');
+      if (subject !== wanted) return [];
+      const [old, now] = [before.get(key), after.get(key)];
+      if (!old) return [{ subject, id, change: 'added', field: null, before: null, after: now }];
+      if (!now) return [{ subject, id, change: 'removed', field: null, before: old, after: null }];
+      return Object.keys(now)
+        .filter(
+          (field) => !UNTOLD.includes(field) && JSON.stringify(old[field]) !== JSON.stringify(now[field]),
+        )
+        .map((field) => ({ subject, id, change: 'changed', field, before: old[field], after: now[field] }));
+    }),
+  );
+
 const adsOf = ({ observations }: World): readonly string[] => [
   ...new Set(observations.flatMap((one) => (one.kind === 'scan' ? one.ads.map(({ ad }) => ad) : []))),
 ];
@@ -91,7 +158,7 @@ describe('reads with as_of', () => {
         const key = await stack.key();
         const placement = place(world, index + 1);
         const paths = pathsOf(world, placement, key);
-        const then: { readonly moment: string; readonly answers: readonly Answer[] }[] = [];
+        const then: Then[] = [];
         const messages = world.observations.flatMap(placement.messagesOf);
         const every = Math.ceil(messages.length / MOMENTS_MAX);
         for (const [step, message] of messages.entries()) {
@@ -116,6 +183,15 @@ describe('reads with as_of', () => {
               answers[number],
             );
           }
+        }
+        const [since, until] = [then[0], then.at(-1)];
+        if (!since || !until || since === until) continue;
+        for (const id of world.brands.map(placement.brandIdOf)) {
+          const path = `/v1/brands/${id}/changes?since=${since.moment}&until=${until.moment}`;
+          const reply = await on(app).get(path, { key });
+          const changes = reply.status === 200 ? await everyPage<Change>(app, key, path, 7) : [];
+          const recordsAt = ({ answers }: Then) => recordsOf(id, (wanted) => answers[paths.indexOf(wanted)]);
+          expect(changes.map(withoutEvents), path).toEqual(differences(recordsAt(since), recordsAt(until)));
         }
       }
     },
@@ -200,5 +276,65 @@ describe('reads with as_of', () => {
     await stack.pool.query(`drop role ${role}`);
     expect(reply).toMatchObject({ status: 503 });
     expect(reply.error.message).toContain('never_created_as_of');
+  });
+});
+
+const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString();
+
+describe('listBrandChanges 200', () => {
+  it('tells each difference with the events that were recorded between', async () => {
+    const before = hourAgo();
+    const [brand] = await stack.seed(['changed.example']);
+    const path = `/v1/brands/${brand?.id}/changes?limit=100&since=${before}`;
+    const { data, meta } = await on(app).get(path, { key: await stack.key() });
+    const changes = data as readonly Change[];
+    expect(meta.count).toBe(changes.length);
+    expect(changes.map(({ subject, change }) => `${subject} ${change}`)).toEqual([
+      'brand added',
+      'day added',
+      'day added',
+      ...(brand?.adIds ?? []).map(() => 'ad added'),
+    ]);
+    const [ofBrand, , ofDay, ofAd] = changes;
+    expect(ofBrand?.events_total).toBe(9);
+    expect(ofBrand?.events).toHaveLength(ofBrand?.events_total ?? 0);
+    expect(ofDay?.events.at(0)).toMatchObject({ type: 'ScanRecorded', stream: `adLibrary-${brand?.id}` });
+    expect(ofAd).toMatchObject({ events: [{ type: 'AdDestinationChanged' }, { type: 'AdStarted' }] });
+  });
+
+  it('has no change while nothing was recorded', async () => {
+    const [brand] = await stack.seed(['unchanged.example']);
+    await pause(2);
+    const now = new Date().toISOString();
+    await pause(2);
+    const reply = await on(app).get(`/v1/brands/${brand?.id}/changes?since=${now}`, {
+      key: await stack.key(),
+    });
+    expect(reply).toMatchObject({ status: 200, data: [] });
+  });
+});
+
+describe('listBrandChanges 400', () => {
+  it.each([
+    ['without the earlier moment', '', 'since', 'invalid_type'],
+    ['with reversed moments', `since=2026-02-02T00:00:00Z&until=2026-02-01T00:00:00Z`, 'since', 'custom'],
+    ['with a moment to come', 'since=2900-01-01T00:00:00Z', 'since', 'moment_in_future'],
+    [
+      'with a later moment to come',
+      `since=${hourAgo()}&until=2900-01-01T00:00:00Z`,
+      'until',
+      'moment_in_future',
+    ],
+  ])('%s', async (_, query, path, code) => {
+    const [brand] = await stack.seed([`refused-${randomUUID()}.example`]);
+    const reply = await on(app).get(`/v1/brands/${brand?.id}/changes?${query}`, { key: await stack.key() });
+    expect(reply).toMatchObject({ status: 400, error: { details: [{ path, code }] } });
+  });
+});
+
+describe('listBrandChanges 404', () => {
+  it('for a brand that is unknown', async () => {
+    const path = `/v1/brands/${randomUUID()}/changes?since=${hourAgo()}`;
+    expect(await on(app).get(path, { key: await stack.key() })).toMatchObject({ status: 404 });
   });
 });

@@ -24,6 +24,8 @@ import { openScratchDatabase, type ScratchTables } from './scratch-database.ts';
 export const PAST_EVENTS_MAX = 200_000;
 /** Streams that are read at once. */
 const STREAMS_AT_ONCE = 8;
+/** Events between two moments, which are all in memory. */
+export const BETWEEN_MAX = 20_000;
 /** Events in memory. Rows are written for all of them together. */
 const RANGE = 2_000;
 
@@ -53,6 +55,16 @@ export type PastReads = AsyncDisposable & {
     past: PastRead,
     work: (db: ReadDatabase) => Promise<T>,
   ): Promise<{ readonly result: T; readonly basis: PastBasis }>;
+  /** Reads twice: as of `since`, and after the events recorded from then on. Throws also for more than `BETWEEN_MAX` of these. */
+  compare<T>(
+    past: PastRead & { readonly since: Date },
+    work: (db: ReadDatabase) => Promise<T>,
+  ): Promise<{
+    readonly before: T;
+    readonly after: T;
+    readonly between: readonly RecordedEvent[];
+    readonly basis: PastBasis;
+  }>;
 };
 
 type Known = RecordedEvent<AdLibraryEvent | BrandEvent | TrackingEvent>;
@@ -85,12 +97,10 @@ const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
 };
 
-const tooMany = (): Refusal =>
-  new Refusal(
-    'invalid_input',
-    `More than ${PAST_EVENTS_MAX.toLocaleString('en')} events tell what this read is about. Name one brand, or read it without \`as_of\`.`,
-    [{ path: 'as_of', message: 'too many events', code: 'too_big' }],
-  );
+const tooMany = (max: number, path: 'as_of' | 'since'): Refusal => {
+  const message = `more than ${max.toLocaleString('en')} events; name one brand, or a shorter time`;
+  return new Refusal('invalid_input', `The read is about ${message}.`, [{ path, message, code: 'too_big' }]);
+};
 
 /** Reads streams, and then those that their events name. Events of one stream keep their order. */
 const readStreams = async (
@@ -137,13 +147,15 @@ const writeRange = async (
 export const openPastReads = (databaseUrl: string, database: Database, eventStore: EventStore): PastReads => {
   const scratch = openScratchDatabase(databaseUrl, database);
 
+  /** Writes the rows of what was recorded by `moment`, and returns the later events up to the moment of the read. */
   const fill = async (
     tables: ScratchTables,
     models: readonly Projection[],
     { streams, ofTracked, recordedUntil }: PastRead,
-  ): Promise<PastBasis> => {
-    const until = recordedUntil.getTime();
+    moment = recordedUntil,
+  ): Promise<{ readonly basis: PastBasis; readonly between: readonly RecordedEvent[] }> => {
     const basis = { events: 0, late: 0, position: 0n };
+    const between: RecordedEvent[] = [];
     let range: RecordedEvent[] = [];
     let written: Promise<void> = Promise.resolve();
     const write = (): Promise<void> => {
@@ -153,28 +165,44 @@ export const openPastReads = (databaseUrl: string, database: Database, eventStor
       return written;
     };
     await readStreams(eventStore, streams, async (event) => {
-      if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany();
-      if (event.recordedAt.getTime() > until) {
-        if (observedAt(event) <= until) basis.late += 1;
+      if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of');
+      if (event.recordedAt > recordedUntil) {
+        if (observedAt(event) <= recordedUntil.getTime()) basis.late += 1;
         // An ad that has moved since then was at the brand that the move names.
         return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
       }
       basis.events += 1;
       if (event.position > basis.position) basis.position = event.position;
-      range.push(event);
+      if (event.recordedAt > moment) {
+        if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since');
+        between.push(event);
+      } else range.push(event);
       if (range.length >= RANGE) await write();
       return streamsNamedBy(event as Known, ofTracked);
     });
     await write();
-    return basis;
+    return { basis, between };
   };
+
+  const modelsOf = ({ readModels }: PastRead): readonly Projection[] =>
+    projections.filter(({ name }) => readModels.includes(name));
 
   return {
     read: (past, work) => {
-      const models = projections.filter(({ name }) => past.readModels.includes(name));
+      const models = modelsOf(past);
       return scratch.withTables(models, async (tables) => {
-        const basis = await fill(tables, models, past);
+        const { basis } = await fill(tables, models, past);
         return { result: await work(tables.db), basis };
+      });
+    },
+    compare: (past, work) => {
+      const models = modelsOf(past);
+      return scratch.withTables(models, async (tables) => {
+        const { basis, between } = await fill(tables, models, past, past.since);
+        const before = await work(tables.db);
+        for (let from = 0; from < between.length; from += RANGE)
+          await writeRange(tables, models, between.slice(from, from + RANGE));
+        return { before, after: await work(tables.db), between, basis };
       });
     },
     [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),

@@ -2,6 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { streamsOfBrand, type PastRead } from '#application/as-of/past-reads.ts';
+import type { Clock } from '#platform/clock.ts';
 import { readBrandOfAd } from '#projections/ads/read.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readFilesOfAd } from '#projections/creatives/read.ts';
@@ -11,11 +12,19 @@ import { brandRefOf } from './parameters.ts';
 import type { Reply } from './reply.ts';
 import type { HandlerCall } from './run-handler.ts';
 
+/** Throws `Refusal` for a moment to come. */
+export const requirePast = (path: string, time: string, now: Date): Date => {
+  const moment = new Date(time);
+  if (moment <= now) return moment;
+  const message = `\`${path}\` must not be later than now`;
+  throw new Refusal('invalid_input', message, [{ path, message, code: 'moment_in_future' }]);
+};
+
 /** `null` for a read of the present. */
-export const momentOf = ({ past }: Endpoint, query: HandlerCall['query']): Date | null => {
+export const momentOf = ({ past }: Endpoint, query: HandlerCall['query'], clock: Clock): Date | null => {
   if (past === undefined) return null;
   const { as_of: moment } = query;
-  return typeof moment === 'string' ? new Date(moment) : null;
+  return typeof moment === 'string' ? requirePast('as_of', moment, clock.now()) : null;
 };
 
 type Scope = Pick<PastRead, 'streams' | 'ofTracked'>;
@@ -59,11 +68,7 @@ export const readPast = async (
   dependencies: OperationDependencies,
   handle: (dependencies: OperationDependencies) => Promise<Reply>,
 ): Promise<Reply> => {
-  const { pastReads, heavyReads, clock } = dependencies;
-  if (moment > clock.now()) {
-    const message = '`as_of` must not be later than now';
-    throw new Refusal('invalid_input', message, [{ path: 'as_of', message, code: 'moment_in_future' }]);
-  }
+  const { pastReads, heavyReads } = dependencies;
   const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
   const past = { ...scope, readModels: endpoint.reads, recordedUntil: moment };
   const { result, basis } = await heavyReads(call.caller.workspaceId, () =>

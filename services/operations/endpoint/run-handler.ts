@@ -103,7 +103,7 @@ const callHandler = async (
   const execute = createExecute(dependencies.workspaceCommands, call);
   const handle = (own: OperationDependencies): Promise<Reply> =>
     endpoint.handler({ ...call, execute } as Call<never, never, never>, own);
-  const moment = momentOf(endpoint, call.query);
+  const moment = momentOf(endpoint, call.query, dependencies.clock);
   const reply =
     moment === null
       ? await handle(dependenciesOf(endpoint, route, call.caller.workspaceId, dependencies))
