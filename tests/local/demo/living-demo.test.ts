@@ -28,8 +28,8 @@ const LOADED: DemoState = {
   fed_until: '2026-03-01',
   taken: 900,
 };
-/** Time of the first start, between two scans. */
-const START_MS = Date.parse('2026-03-01T09:02:03.500Z');
+/** Time of the first start. */
+const START_MS = Date.parse('2026-03-01T09:00:00.500Z');
 const STARTED = withOpening(LOADED, PULSE_SECONDS, START_MS);
 const LIVING = livingWorldOf(STARTED, PULSE_SECONDS);
 const RUNS = 6;
@@ -137,12 +137,45 @@ const isReduced = ({ compare_at_price }: { readonly compare_at_price: string | n
   compare_at_price !== null && compare_at_price !== 'none';
 
 describe('a start of the demo', () => {
+  /** Days count from the end of the corpus, times from the first scan of the pulse, except the hours of earlier days. */
+  const relativeTo = (state: DemoState, observation: Observation): string => {
+    const [endMs, fromMs] = [Date.parse(state.until), Date.parse(state.pulse_from ?? '')];
+    // Estimates are of calendar months.
+    const { period: _, ...rest } = observation as TrafficEstimate;
+    const dated = observation.type === 'traffic.estimate' ? { ...rest, observed_at: '' } : observation;
+    return JSON.stringify(dated)
+      .replaceAll(/oe=[0-9a-f]{8}/g, '')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => {
+        const ms = Date.parse(time);
+        return ms < fromMs ? `midnight ${ms - endMs}` : `start ${ms - fromMs}`;
+      })
+      .replaceAll(/\d{4}-\d\d-\d\d/g, (day) => `day ${(Date.parse(day) - endMs) / DAY_MS}`);
+  };
+
+  test('is the same on each day and at each hour, but for dates', () => {
+    const observationsFrom = (start: string): string[] => {
+      const until = start.slice(0, 'YYYY-MM-DD'.length);
+      const state = withOpening({ ...LOADED, until, fed_until: until }, PULSE_SECONDS, Date.parse(start));
+      const living = livingWorldOf(state, PULSE_SECONDS);
+      const fromMs = living.pulse.fromMs;
+      const scanTimes = [fromMs];
+      while (scanTimes.length < 8) scanTimes.push(nextScanMs(living, scanTimes.at(-1) as number));
+      const scans = scanTimes.flatMap((timeMs) => [...scansOfTracked(living, timeMs)]);
+      const missed = [...observationsBetween(living, fedToMs(state, true), fromMs)];
+      return [...demoObservations(state), ...missed, ...scans].map((one) => relativeTo(state, one));
+    };
+    const first = observationsFrom('2026-03-01T09:00:00.500Z');
+    expect(first.some((text) => text.includes('start 301000'))).toBe(false);
+    expect(first.some((text) => text.includes('start 300000'))).toBe(true);
+    expect(observationsFrom('2027-11-17T21:44:31.020Z')).toEqual(first);
+  });
+
   test('shows no pulse in its first scan and a launch in the next one', () => {
     const firstMs = dueScanMs(LIVING, START_MS);
     expect(firstMs).toBe(Date.parse('2026-03-01T09:00:00Z'));
     expect([...pulseAdsAt(LIVING.pulse, firstMs)]).toEqual([]);
     const soonMs = nextScanMs(LIVING, START_MS);
-    expect(soonMs).toBe(Date.parse('2026-03-01T09:03:04Z'));
+    expect(soonMs).toBe(Date.parse('2026-03-01T09:01:01Z'));
     expect(dueScanMs(LIVING, soonMs - 1)).toBe(firstMs);
     expect(dueScanMs(LIVING, soonMs)).toBe(soonMs);
     expect(nextScanMs(LIVING, soonMs)).toBe(firstMs + LIVING.scanEveryMs);

@@ -125,7 +125,8 @@ export function* scanOf(
   const collector = collectorOn(brand, day);
   const scannedAt = new Date(dayMs + scanTimeMs(world, brand)).toISOString();
   const key = {
-    scan_id: scanIdOf(brand.domain, scannedAt, `demo ${world.seed}`),
+    // Not of the time, so that ids that follow from it are the same in each new demo.
+    scan_id: scanIdOf(brand.domain, `day ${day}`, `demo ${world.seed}`),
     brand_domain: brand.domain,
     scanned_at: scannedAt,
   };
@@ -308,7 +309,11 @@ export function* liveScanOf(
   const scanned_at = new Date(timeMs).toISOString();
   const key = {
     // Named after the pulse too, because a scan of the same time has other ads with another pulse.
-    scan_id: scanIdOf(brand.domain, scanned_at, `demo live ${world.seed} ${pulse.everyMs} ${pulse.fromMs}`),
+    scan_id: scanIdOf(
+      brand.domain,
+      `${timeMs - pulse.fromMs} ms`,
+      `demo live ${world.seed} ${pulse.everyMs}`,
+    ),
     brand_domain: brand.domain,
     scanned_at,
   };

@@ -40,7 +40,7 @@ const scanDays = (world: World, brand: DemoBrand): readonly number[] => {
 function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Generator<Observation> {
   const scanned_at = new Date(dayMs + SCANS_FROM_MS).toISOString();
   const key = {
-    scan_id: scanIdOf(brand.domain, scanned_at, `demo shop ${world.seed}`),
+    scan_id: scanIdOf(brand.domain, `day ${day}`, `demo shop ${world.seed}`),
     domain: brand.domain,
     scanned_at,
   };

@@ -1,4 +1,4 @@
-import { DAY_MS, SECOND_MS } from '#contracts/values/time.ts';
+import { DAY_MS, SECOND_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { DemoState } from '../demo-state.ts';
 import { listedMaxMs, type Pulse } from '../world/pulse.ts';
 import { buildWorld, busiestBrands, type DemoBrand, type World } from '../world/world.ts';
@@ -46,7 +46,7 @@ const scanEveryMsOf = (pulseSeconds: number): number =>
 
 type ScanTimes = {
   readonly scanEveryMs: number;
-  readonly pulse: Pick<Pulse, 'everyMs' | 'openings'>;
+  readonly pulse: Pick<Pulse, 'everyMs' | 'fromMs' | 'openings'>;
 };
 
 const firstScansMs = ({ pulse }: ScanTimes): readonly number[] => {
@@ -54,31 +54,37 @@ const firstScansMs = ({ pulse }: ScanTimes): readonly number[] => {
   return pulse.openings.map((openingMs) => openingMs + afterMs);
 };
 
-/** Scans have the same times after a restart. */
+/** Counted from the first scan of the pulse, so that they have the same times after a restart. */
+const regularScanMs = ({ scanEveryMs, pulse }: ScanTimes, nowMs: number, later: 0 | 1): number =>
+  pulse.fromMs + (Math.floor((nowMs - pulse.fromMs) / scanEveryMs) + later) * scanEveryMs;
+
 export const dueScanMs = (times: ScanTimes, nowMs: number): number => {
-  const regularMs = Math.floor(nowMs / times.scanEveryMs) * times.scanEveryMs;
+  const regularMs = regularScanMs(times, nowMs, 0);
   return Math.max(regularMs, ...firstScansMs(times).filter((ms) => ms <= nowMs));
 };
 
 export const nextScanMs = (times: ScanTimes, nowMs: number): number => {
-  const regularMs = (Math.floor(nowMs / times.scanEveryMs) + 1) * times.scanEveryMs;
+  const regularMs = regularScanMs(times, nowMs, 1);
   return Math.min(regularMs, ...firstScansMs(times).filter((ms) => ms > nowMs));
 };
 
 /**
- * The pulse begins with the due scan; a launch follows within a second. Launches that the library no longer lists are
- * left out.
+ * The pulse begins with a first scan; a launch follows within a second. A new demo has no scans of the hours before, so
+ * that it is the same at each hour of a day. Launches that the library no longer lists are left out.
  */
 export const withOpening = (state: DemoState, pulseSeconds: number, nowMs: number): DemoState => {
   if (pulseSeconds === 0) return state;
   // Later than every scan published so far, so that a repeated scan has the same ads.
-  const openingMs = Math.floor(nowMs / SECOND_MS) * SECOND_MS + SECOND_MS;
+  const secondMs = Math.floor(nowMs / SECOND_MS) * SECOND_MS;
+  const openingMs = secondMs + SECOND_MS;
   const oldestMs = nowMs - listedMaxMs({ everyMs: pulseSeconds * SECOND_MS });
   const earlier = (state.openings ?? []).filter((time) => Date.parse(time) > oldestMs);
-  const living = livingWorldOf(state, pulseSeconds);
+  const isNew = state.fed_to === undefined && state.until === utcDateOfMs(nowMs);
+  const pulse_from = state.pulse_from ?? new Date(secondMs).toISOString();
   return {
     ...state,
-    pulse_from: state.pulse_from ?? new Date(dueScanMs(living, nowMs)).toISOString(),
+    pulse_from,
+    ...(isNew ? { fed_to: new Date(secondMs - 1).toISOString() } : {}),
     openings: [...earlier, new Date(openingMs).toISOString()],
   };
 };

@@ -2,8 +2,8 @@ import { DAY_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { FOR, Random } from './seeded-random.ts';
 
 /**
- * The demo's ads are a pure function of this and the time; one starts per pulse. Durations are counted in pulses, so
- * that a test with a short pulse has the same sequence.
+ * The demo's ads are a pure function of this and the time since `fromMs`, so each new demo has the same ones; one starts
+ * per pulse. Durations are counted in pulses, so that a test with a short pulse has the same sequence.
  */
 export type Pulse = {
   readonly seed: number;
@@ -54,8 +54,8 @@ export function* pulseAdsAt(pulse: Pulse, timeMs: number): Generator<PulseAd> {
   const { brands, everyMs, fromMs, openings } = pulse;
   if (everyMs === 0 || brands.length === 0) return;
   const isListed = ({ endsMs }: PulseAd): boolean => timeMs < endsMs + LISTED_INACTIVE_PULSES * everyMs;
-  const last = Math.floor(timeMs / everyMs);
-  const first = Math.max(Math.floor(fromMs / everyMs) + 1, last - listedMaxMs(pulse) / everyMs);
+  const last = Math.floor((timeMs - fromMs) / everyMs);
+  const first = Math.max(1, last - listedMaxMs(pulse) / everyMs);
   for (let slot = first; slot <= last; slot += 1) {
     for (const ad of adsOfSlot(pulse, slot)) if (isListed(ad)) yield ad;
   }
@@ -65,14 +65,17 @@ export function* pulseAdsAt(pulse: Pulse, timeMs: number): Generator<PulseAd> {
   }
 }
 
-const firstAdOf = (startsMs: number): number => FIRST_PULSE_AD + (startsMs / SECOND_MS) * ADS_A_SECOND;
+const secondOf = ({ fromMs }: Pulse, startsMs: number): number => (startsMs - fromMs) / SECOND_MS;
 
-/** `slot` counts pulses since 1970. */
+const firstAdOf = (pulse: Pulse, startsMs: number): number =>
+  FIRST_PULSE_AD + secondOf(pulse, startsMs) * ADS_A_SECOND;
+
+/** `slot` counts pulses since `fromMs`. */
 function* adsOfSlot(pulse: Pulse, slot: number): Generator<PulseAd> {
-  const startsMs = slot * pulse.everyMs;
+  const startsMs = pulse.fromMs + slot * pulse.everyMs;
   const random = new Random(pulse.seed, FOR.pulse, slot, 0);
   yield adAt(pulse, random, {
-    ad: firstAdOf(startsMs),
+    ad: firstAdOf(pulse, startsMs),
     brand: random.pick(pulse.brands),
     startsMs,
     isLaunch: false,
@@ -82,12 +85,13 @@ function* adsOfSlot(pulse: Pulse, slot: number): Generator<PulseAd> {
 
 /** `firstNth` is the number of the first ad within the second. */
 function* launchAt(pulse: Pulse, startsMs: number, firstNth: number): Generator<PulseAd> {
-  const { launching, seed } = pulse;
-  const brand = launching[Math.floor(startsMs / DAY_MS) % launching.length];
+  const { launching, seed, fromMs } = pulse;
+  const day = Math.floor(startsMs / DAY_MS) - Math.floor(fromMs / DAY_MS);
+  const brand = launching[day % launching.length];
   if (brand === undefined) return;
   for (let nth = firstNth; nth < firstNth + LAUNCH_ADS; nth += 1) {
-    const random = new Random(seed, FOR.pulse, startsMs / SECOND_MS, nth);
-    yield adAt(pulse, random, { ad: firstAdOf(startsMs) + nth, brand, startsMs, isLaunch: true });
+    const random = new Random(seed, FOR.pulse, secondOf(pulse, startsMs), nth);
+    yield adAt(pulse, random, { ad: firstAdOf(pulse, startsMs) + nth, brand, startsMs, isLaunch: true });
   }
 }
 
