@@ -1,14 +1,16 @@
 import { flushCompileCache } from 'node:module';
+import { TEST_WORLD } from '#contracts/values/test-world.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
 import {
-  createDemoWorkspace,
+  createOwnWorkspace,
   type DemoWorkspace,
   inviteDemoOwner,
   isKeyValid,
   openDemoCollector,
+  openTestWorkspace,
 } from './demo/workspace.ts';
 import { readDemoState } from './demo/demo-state.ts';
 import { startPictures } from './demo/pictures/start-pictures.ts';
@@ -31,6 +33,7 @@ import { environmentOf, operatorEnvironment, startServices } from './stack/servi
 import {
   type Folders,
   foldersOf,
+  isTestWorld,
   type LocalSettings,
   readLocalSettings,
   settingsHelp,
@@ -63,7 +66,7 @@ const start = async (
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
-  const wantsDemo = settings.DEMO_ADS > 0;
+  const wantsDemo = isTestWorld(settings);
   const requested = corpusOf(settings.DEMO_ADS);
   const mediaOrigin = wantsDemo ? await openPictures(settings, requested, servers, folders, resources) : null;
   const services = await startServices(
@@ -98,7 +101,7 @@ const start = async (
     firstDayMs = living.firstDayMs;
   }
 
-  const environment = { ...environmentOf(settings, servers), ...operatorEnvironment(secrets) };
+  const environment = { ...environmentOf(settings, servers), ...operatorEnvironment(settings, secrets) };
   const track = (created: DemoWorkspace): Promise<void> =>
     trackBrandsSince(
       servers.eventStoreUrl,
@@ -108,7 +111,7 @@ const start = async (
       new Date(firstDayMs).toISOString(),
       signal,
     );
-  const workspace = await openWorkspace(apiUrl, folders, environment, track, progress, signal);
+  const workspace = await openWorkspace(settings, apiUrl, folders, environment, track, progress, signal);
   signal.throwIfAborted();
   const stack: LocalStack = {
     api_url: apiUrl,
@@ -183,16 +186,17 @@ const openReceiver = async (
   { receiverFile }: Folders,
   resources: AsyncDisposableStack,
 ): Promise<string> => {
-  const receiver = resources.use(await startReceiver(await choosePort(0), systemClock));
-  const address = `${receiver.url}${WEBHOOK_PATH}`;
-  await connectReceiver(apiUrl, workspace, tracked, address, receiverFile, (secret) =>
-    receiver.expectSecret(secret),
+  const receiver = resources.use(
+    await startReceiver(await choosePort(0), systemClock, TEST_WORLD.webhook_secret),
   );
+  const address = `${receiver.url}${WEBHOOK_PATH}`;
+  await connectReceiver(apiUrl, workspace, tracked, address, receiverFile);
   return receiver.url;
 };
 
-/** Reuses the workspace of an earlier start if its key is still valid. */
+/** Without the demo, reuses the workspace of an earlier start if its key is still valid. */
 const openWorkspace = async (
+  settings: LocalSettings,
   apiUrl: string,
   folders: Folders,
   environment: Readonly<Record<string, string>>,
@@ -200,14 +204,19 @@ const openWorkspace = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<DemoWorkspace> => {
-  const existing = await readJsonFile(folders.localFile, LocalStack);
-  if (existing !== null && (await isKeyValid(apiUrl, existing, signal))) {
-    progress.step('demo workspace: already exists');
-    return existing;
+  const stored = await readJsonFile(folders.localFile, LocalStack);
+  if (isTestWorld(settings)) {
+    const opened = await openTestWorkspace(environment);
+    if (stored?.api_key !== opened.api_key) await track(opened);
+    progress.step(`demo workspace: ${stored === null ? 'created' : 'already exists'}`);
+    return opened;
   }
-  const created = await createDemoWorkspace(environment);
-  await track(created);
-  progress.step('demo workspace: created');
+  if (stored !== null && (await isKeyValid(apiUrl, stored, signal))) {
+    progress.step('workspace: already exists');
+    return stored;
+  }
+  const created = await createOwnWorkspace(environment);
+  progress.step('workspace: created');
   return created;
 };
 

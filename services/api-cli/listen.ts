@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { readWebhook, type WebhookPayload, WebhookRefused } from '#contracts/client/client.ts';
+import { TEST_WORLD } from '#contracts/values/test-world.ts';
 import { isJson, onOneLine } from '#platform/command-line.ts';
 import { replyOf, runWithSession, type Session } from './session.ts';
 
@@ -57,7 +58,9 @@ const listen = async (
   if (brandIds.length === 0)
     return 'The workspace tracks no brand. Track one first: trackBrand --brand-id ID';
   const params = { path: { ws } };
-  let secret = session.webhookSecret;
+  // The public workspace has a public secret.
+  let secret =
+    session.webhookSecret ?? (ws === TEST_WORLD.workspace_id ? TEST_WORLD.webhook_secret : undefined);
   if (options.rotateSecret) {
     const issued = await client.POST('/v1/workspaces/{ws}/alerts/webhook-secret', { params, body: {} });
     secret = replyOf(issued).data.webhook_secret;

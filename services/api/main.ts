@@ -106,6 +106,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     readAnswerMs: answerMs,
     loopDelayMs: settings.LOOP_DELAY_MS,
     corsOrigins: settings.CORS_ORIGINS,
+    testMode: settings.TEST_MODE,
+    testWorldUrl: settings.TEST_WORLD_URL,
     ...(settings.TRUSTED_PROXIES ? { trustedProxies: settings.TRUSTED_PROXIES } : {}),
     downloadSecret: cursorSecret,
     secondSecrets: { cursor: secondCursorSecret, download: secondCursorSecret },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { testModeSettings } from '#application/access/key-format.ts';
 import { emailSettings } from '#platform/channels/email.ts';
 import {
   Changing,
+  credentialedUrl,
   LISTEN_HOST,
   Port,
   readDatabaseSettings,
@@ -21,6 +23,17 @@ import { CORS_ORIGINS } from './server/cross-origin.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 
 const SECRET_MIN_LENGTH = 16;
+
+const TEST_WORLD_URL = credentialedUrl(
+  z
+    .url({ protocol: /^https?$/ })
+    .refine(
+      (url) => new URL(url).origin === url,
+      'an address without a path, such as https://test.ads.example',
+    )
+    .optional(),
+  'Address of an installation with `TEST_MODE`, such as `npm start`: requests with a key `svc_test_…` are passed on to it. Without it they get 401. Links in replies lead where its `API_BASE_URL` says: give it that of this installation. Its `TRUSTED_PROXIES` names this one, whose `x-forwarded-for` names the client.',
+);
 
 export const ApiSettings = z.object({
   ...serverSettings,
@@ -59,6 +72,8 @@ export const ApiSettings = z.object({
     Changing(z.string().min(SECRET_MIN_LENGTH)),
     'Secret that signs cursors and links to report files; the same in every API and MCP process, at least 16 characters. Two with a comma between while it changes: the first signs, both are accepted.',
   ),
+  ...testModeSettings,
+  TEST_WORLD_URL,
   ...objectStoreSettings,
   ...emailSettings,
   ...egressSettings,

@@ -20,7 +20,7 @@ import { findNames } from '#projections/workspaces/read.ts';
 import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { readKnownKeys } from '#application/access/access-tables.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#application/access/key-format.ts';
+import { lastFourOf, sha256Of } from '#application/access/key-format.ts';
 import {
   ACTIVE_KEYS_MAX,
   ApiKey,
@@ -115,7 +115,7 @@ const createKey = async (
   dependencies: OperationDependencies,
   rotatedKeyId: string | null,
 ) => {
-  const text = createKeyText();
+  const text = dependencies.keyFormat.create();
   const key_id = keyIdOf(commandId);
   // Only an earlier attempt can have created the key.
   const keyIds = [...(mayRepeat ? [key_id] : []), ...(rotatedKeyId === null ? [] : [rotatedKeyId])];

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { Actor } from '#contracts/events/event.ts';
+import type { Actor, Event } from '#contracts/events/event.ts';
 import {
   type ApiKeyEvent,
   type Plan,
@@ -14,6 +14,7 @@ import { REFUSAL_REASON_MAX_LENGTH } from '#contracts/resources/workspace/brand-
 import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { type Role, SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import { nameText } from '#contracts/values/text.ts';
+import type { Decider } from '#domain/decider.ts';
 import {
   type BrandRequestState,
   type BrandRequestsState,
@@ -38,7 +39,7 @@ import {
   eraseMember,
   workspace,
 } from '#domain/workspace/workspace.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#application/access/key-format.ts';
+import { type KeyFormat, LIVE_KEY, lastFourOf, sha256Of } from '#application/access/key-format.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import {
@@ -70,6 +71,8 @@ export type OperatorDependencies = {
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;
   readonly actor: Actor;
+  /** That of customers when absent. */
+  readonly keyFormat?: KeyFormat;
 };
 
 const WORKSPACE_NAME_MAX_LENGTH = 100;
@@ -96,33 +99,40 @@ const asOperator = ({ actor }: Pick<OperatorDependencies, 'actor'>) => ({
   mayRepeat: false,
 });
 
+export const runAsOperator = <State, E extends Event>(
+  dependencies: OperatorDependencies,
+  workspaceId: string,
+  stream: string,
+  decider: Decider<State, E>,
+  shownIn: readonly string[],
+  decision: (state: State) => readonly E[],
+) =>
+  dependencies.workspaceCommands.execute({
+    workspaceId,
+    stream,
+    decider,
+    decision,
+    ...asOperator(dependencies),
+    shownIn,
+  });
+
 export const runOnWorkspace = (
   dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceEvent[],
-) =>
-  dependencies.workspaceCommands.execute({
-    workspaceId,
-    stream: workspaceStream(workspaceId),
-    decider: workspace,
-    decision,
-    ...asOperator(dependencies),
-    shownIn: ['workspaces'],
-  });
+) => {
+  const stream = workspaceStream(workspaceId);
+  return runAsOperator(dependencies, workspaceId, stream, workspace, ['workspaces'], decision);
+};
 
 const runOnApiKeys = (
   dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
-) =>
-  dependencies.workspaceCommands.execute({
-    workspaceId,
-    stream: apiKeysStream(workspaceId),
-    decider: apiKeys,
-    decision,
-    ...asOperator(dependencies),
-    shownIn: ['api-keys'],
-  });
+) => {
+  const stream = apiKeysStream(workspaceId);
+  return runAsOperator(dependencies, workspaceId, stream, apiKeys, ['api-keys'], decision);
+};
 
 export const createWorkspaceNamed = async (
   dependencies: OperatorDependencies,
@@ -183,7 +193,7 @@ export const issueKey = async (
   const name = requireName(keyName, KEY_NAME_LENGTH_MAX);
   const grantable = SCOPES_OF_ROLE[await roleOf(dependencies, workspace_id, memberId)];
   const granted = scopes === 'all' ? grantable : scopes;
-  const text = createKeyText();
+  const text = (dependencies.keyFormat ?? LIVE_KEY).create();
   const key_id = createId('key');
   const decision = issueApiKey({
     workspace_id,

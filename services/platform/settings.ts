@@ -259,6 +259,7 @@ export const environmentWithLocalStack = (
     MCP_BASE_URL: local.mcp_url,
     MEMBER_VAULT_KEY: local.secrets.member_vault_key,
     AUDIT_SIGNING_KEY: local.secrets.audit_signing_key,
+    ...(local.api_key.startsWith('svc_test_') ? { TEST_MODE: 'true' } : {}),
   };
   return { ...found, ...nonEmpty };
 };

@@ -4,7 +4,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { SCOPES } from '#contracts/values/access.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/create-tables.ts';
-import { createKeyText } from '#application/access/key-format.ts';
+import { LIVE_KEY } from '#application/access/key-format.ts';
 import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { PAGE_ID } from '#operations/pages.ts';
@@ -261,7 +261,7 @@ describe.each(named(ENDPOINTS))('%s', (_name, endpoint) => {
       ['an empty header', { authorization: '' }],
       ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
       ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
-      ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
+      ['a key nobody issued', { authorization: `Bearer ${LIVE_KEY.create()}` }],
     ])('rejects %s', async (_case, headers) => {
       const reply = await send(app, endpoint, { headers });
       expect(reply.status).toBe(401);

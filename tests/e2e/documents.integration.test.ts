@@ -67,8 +67,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run start:event-store': SECOND_PROCESS,
   'npm run ops -- log tail --category tracking': ENDLESS,
   'npm run ops -- audit follow "$WS"': ENDLESS,
-  'WEBHOOK_SECRET=$(node -p \'require("./.data/receiver.json").webhook_secret\') npm run api -- listen --trigger new_ads stopped_ads':
-    ENDLESS,
+  'npm run api -- listen --trigger new_ads stopped_ads': ENDLESS,
   'npm run ops -- projections rebuild --all --detach': 'keeps the machine busy during the other examples',
   'npm run ops -- projections cancel radar': 'a rebuild of the small demo ends before it can be cancelled',
   'docker compose -f deploy/compose.yaml up --build': NEEDS_DOCKER,

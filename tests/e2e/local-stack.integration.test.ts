@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { TEST_WORLD } from '#contracts/values/test-world.ts';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
@@ -17,6 +18,19 @@ const CASE_LIMIT_MS = 360_000;
 const WAIT_LIMIT_MS = 60_000;
 /** Time in which servers detect lost clients. */
 const LEAVE_LIMIT_MS = 15_000;
+
+/** Brands with the most active ads, with their active and all ads, of 120 ads of the demo. */
+const FIGURES = [
+  ['vanta-essentials.example', 26, 35],
+  ['drift-company.example', 14, 25],
+  ['halden-labs.example', 9, 14],
+  ['corvo-studio.example', 7, 7],
+];
+/** The newest two of the radar, with their ads. */
+const ITEMS = [
+  ['50ccc59c-88db-5eb2-889e-d2caece83837', '1200000005086967'],
+  ['f71ac429-34e3-5b98-8aa8-ee44de51c454', '120000000430740'],
+];
 
 /** The tests share one data folder and must run in this order. */
 describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
@@ -75,7 +89,27 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     const [link = ''] = /http\S+\/signin\/invitation\/\S+/.exec(stack.output) ?? [];
     const readInvitation = async () => (await fetch(link).catch(() => null))?.text();
     await expect.poll(readInvitation, { timeout: WAIT_LIMIT_MS }).toContain('<bdi>Demo</bdi>');
-    expect(await webhooksOf(stack)).toMatchObject([{ fault: null, payload: { kind: 'test' } }]);
+    expect(await webhooksOf(stack)).toMatchObject([
+      { fault: null, payload: { kind: 'test', alert: { name: 'Launches' }, items_total: 1 } },
+    ]);
+  });
+
+  test('is the world of the test keys, the same on each day', async () => {
+    const { workspace_id, api_key } = TEST_WORLD;
+    expect(first).toMatchObject({ workspace_id, api_key });
+    const guide = await readFile(resolve(import.meta.dirname, '../../contracts/guide/test-keys.md'), 'utf8');
+    for (const text of [workspace_id, api_key, TEST_WORLD.webhook_secret]) expect(guide).toContain(text);
+    const brands = (await ask(first, '/v1/brands?sort=active_ads&limit=4')).data as {
+      readonly domain: string;
+      readonly active_ads: number;
+      readonly total_ads: number;
+    }[];
+    expect(brands.map(({ domain, active_ads, total_ads }) => [domain, active_ads, total_ads])).toEqual(
+      FIGURES,
+    );
+    const radar = await ask(first, `/v1/workspaces/${workspace_id}/radar?days=30&limit=2`);
+    const items = radar.data as { readonly id: string; readonly ad: { readonly id: string } }[];
+    expect(items.map(({ id, ad }) => [id, ad.id])).toEqual(ITEMS);
   });
 
   test('has briefs with content for the weeks behind', async () => {
@@ -183,12 +217,14 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
       );
     }, POLLED);
     expect(mail).toContain('To: owner@demo.example');
-    // The rules post to the new port of the receiver.
+    // The rules post to the new port of the receiver. The first ad of the launch of a first start has this id.
     await vi.waitFor(async () => {
       const received = await webhooksOf(started.at(-1) as StackProcess);
       expect(received.filter(({ fault }) => fault !== null)).toEqual([]);
       const signals = received.flatMap(({ payload }) => payload?.items ?? []).map(({ signal }) => signal);
       expect(signals).toContain('launch_burst');
+      const ads = received.flatMap(({ payload }) => payload?.items ?? []).map(({ ad_id }) => ad_id);
+      expect(ads).toContain('199190000305439');
     }, POLLED);
   });
 
@@ -251,7 +287,9 @@ type Signal = { readonly kind: string; readonly brand: { readonly id: string; re
 
 type Webhook = {
   readonly fault: string | null;
-  readonly payload: { readonly items: readonly { readonly signal: string | null }[] } | null;
+  readonly payload: {
+    readonly items: readonly { readonly signal: string | null; readonly ad_id: string | null }[];
+  } | null;
 };
 
 /** Webhooks of the printed receiver, newest first. */

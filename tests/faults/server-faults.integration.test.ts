@@ -7,7 +7,7 @@ import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { type FaultProxy, proxied } from './fault-proxy.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { AS_IN_PRODUCTION } from './servers-under-load/loaded-api.ts';
-import { createKeyText } from '#application/access/key-format.ts';
+import { LIVE_KEY } from '#application/access/key-format.ts';
 import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
 import { READ_ANSWER_MS as READ_ANSWER_MS_OF_API } from '#platform/postgres/settings.ts';
 
@@ -84,7 +84,7 @@ beforeAll(async () => {
   const keys: Readonly<Record<KeyKind, string>> = {
     valid: key.text,
     revoked: revoked.text,
-    unknown: createKeyText(),
+    unknown: LIVE_KEY.create(),
   };
   await stack.seed(['alpha']);
   await api.says('"listening"');

@@ -4,7 +4,7 @@ import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { ObservationsReply } from '#contracts/intake.ts';
 import { OBSERVATION_MAX_BYTES, OBSERVATION_TYPES } from '#contracts/observations/index.ts';
 import { COLLECTOR_KEY } from '#application/collectors/collector-keys.ts';
-import { createKeyText } from '#application/access/key-format.ts';
+import { LIVE_KEY } from '#application/access/key-format.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { scanOf } from '../ingest/fixtures/scan-messages.ts';
 import {
@@ -233,7 +233,7 @@ describe('a request that is refused as a whole queues nothing', () => {
 
   test.each([
     ['no key', undefined],
-    ['an API key', createKeyText()],
+    ['an API key', LIVE_KEY.create()],
     ['a key that nobody issued', COLLECTOR_KEY.create()],
     ['a mistyped key', 'svc_collect_000000000000000000000000000000000000'],
   ])('%s is 401', async (_name, used) => {

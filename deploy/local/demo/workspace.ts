@@ -94,14 +94,21 @@ export const openDemoCollector = async (
   return { url: intakeUrl, key: collector_key };
 };
 
-export const createDemoWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
+const Workspace = z.object({ workspace_id: z.string(), api_key: z.string(), member_id: z.string() });
+
+/** At each start, so that a rotated signing secret is that of the guide again. */
+export const openTestWorkspace = (environment: Environment): Promise<DemoWorkspace> =>
+  runOps(environment, Workspace, ['workspace', 'test-world']);
+
+/** For a stack without the demo, whose key is secret. */
+export const createOwnWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
   const ops = <T>(schema: z.ZodType<T>, words: readonly string[]): Promise<T> =>
     runOps(environment, schema, words);
   const { workspace_id } = await ops(z.object({ workspace_id: z.string() }), [
     'workspace',
     'create',
     '--name',
-    'Demo',
+    'Local',
     '--plan',
     PLAN,
   ]);
@@ -110,7 +117,7 @@ export const createDemoWorkspace = async (environment: Environment): Promise<Dem
     'add',
     workspace_id,
     '--name',
-    'Demo owner',
+    'Local owner',
     '--email',
     EMAIL,
     '--role',
@@ -123,7 +130,7 @@ export const createDemoWorkspace = async (environment: Environment): Promise<Dem
     '--member',
     member_id,
     '--name',
-    'demo',
+    'local',
     '--scopes',
     'all',
   ]);

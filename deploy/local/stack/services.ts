@@ -5,7 +5,7 @@ import type { Progress } from './progress.ts';
 import { answersOk, waitUntilReady } from './wait-until-ready.ts';
 import type { Secrets } from './secrets.ts';
 import { portNote, type Servers } from './servers.ts';
-import type { Folders, LocalSettings } from './settings.ts';
+import { type Folders, isTestWorld, type LocalSettings } from './settings.ts';
 
 const API_READY_MS = 60_000;
 /** Services stop together. Unfinished work is found again in the log or the queue. */
@@ -46,13 +46,17 @@ export const startServices = async (
   const mcpUrl = `http://127.0.0.1:${mcpPort}`;
   const intakePort = await choosePort(settings.INTAKE_PORT);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
+  const baseUrl = settings.API_BASE_URL ?? apiUrl;
   const api: ServiceDefinition = {
     name: 'api',
     entry: 'services/api/main.ts',
     environment: {
       ...environmentOf(settings, servers),
       API_PORT: String(apiPort),
-      API_BASE_URL: apiUrl,
+      API_BASE_URL: baseUrl,
+      CORS_ORIGINS:
+        settings.CORS_ORIGINS ?? [apiUrl, `http://localhost:${apiPort}`, new URL(baseUrl).origin].join(),
+      ...testEnvironment(settings),
       CURSOR_SECRET: secrets.cursor_secret,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
       ...sendingEnvironment(settings),
@@ -66,7 +70,7 @@ export const startServices = async (
       MCP_PORT: String(mcpPort),
       MCP_BASE_URL: mcpUrl,
       MCP_SECRET: secrets.mcp_secret,
-      API_BASE_URL: apiUrl,
+      API_BASE_URL: baseUrl,
       CURSOR_SECRET: secrets.cursor_secret,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
       ...sendingEnvironment(settings),
@@ -77,7 +81,7 @@ export const startServices = async (
     entry: 'services/ops/main.ts',
     environment: {
       ...environmentOf(settings, servers),
-      ...operatorEnvironment(secrets),
+      ...operatorEnvironment(settings, secrets),
       OPS_PORT: String(opsPort),
       OPS_TOKEN: secrets.ops_token,
     },
@@ -97,7 +101,7 @@ export const startServices = async (
   };
   const alerts: ServiceDefinition = {
     ...plain('alerts'),
-    environment: { ...environmentOf(settings, servers), API_BASE_URL: apiUrl },
+    environment: { ...environmentOf(settings, servers), API_BASE_URL: baseUrl },
   };
   const intake: ServiceDefinition = {
     ...plain('intake'),
@@ -200,7 +204,13 @@ const sendingEnvironment = ({ SMTP_URL }: LocalSettings): Readonly<Record<string
   ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
 
-export const operatorEnvironment = (secrets: Secrets): Readonly<Record<string, string>> => ({
+const testEnvironment = (settings: LocalSettings) => ({ TEST_MODE: String(isTestWorld(settings)) });
+
+export const operatorEnvironment = (
+  settings: LocalSettings,
+  secrets: Secrets,
+): Readonly<Record<string, string>> => ({
+  ...testEnvironment(settings),
   MEMBER_VAULT_KEY: secrets.member_vault_key,
   AUDIT_SIGNING_KEY: secrets.audit_signing_key,
 });

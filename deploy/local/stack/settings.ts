@@ -23,6 +23,16 @@ const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 export const LocalSettings = z.object({
   DATA_DIR: dataFolderSettings.DATA_DIR.describe('Data folder of the local stack.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
+  API_BASE_URL: z
+    .url()
+    .optional()
+    .describe('Where clients reach the REST API, for links in replies, if not on this machine.'),
+  CORS_ORIGINS: z
+    .string()
+    .optional()
+    .describe(
+      'Origins whose pages may call the REST API; its own alone when not set, because the key of the demo is public.',
+    ),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
@@ -71,6 +81,9 @@ export const LocalSettings = z.object({
   LOG_LEVEL: LogLevel.describe('Log level of every process. Logs are in DATA_DIR/logs.'),
 });
 export type LocalSettings = z.infer<typeof LocalSettings>;
+
+/** With the demo, whose key is public. Own data have a key of their own. */
+export const isTestWorld = ({ DEMO_ADS }: Pick<LocalSettings, 'DEMO_ADS'>): boolean => DEMO_ADS > 0;
 
 export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
 

@@ -314,8 +314,9 @@ const createContract = (endpoints: readonly Endpoint[]): Json => {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          bearerFormat: 'svc_live_…',
-          description: 'An API key of a workspace: `Authorization: Bearer <API_KEY>`.',
+          bearerFormat: 'svc_live_… or svc_test_…',
+          description:
+            'An API key of a workspace: `Authorization: Bearer <API_KEY>`. Keys of the test world begin with `svc_test_`.',
         },
       },
       parameters: PARAMETERS,

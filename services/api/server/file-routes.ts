@@ -43,6 +43,23 @@ export const createFileLimit = (): LimitFiles => {
 const contentFor = (request: FastifyRequest, read: () => Readable): Readable | undefined =>
   request.method === 'HEAD' ? undefined : read();
 
+/** A test world signs its links by a secret of its own, and serves their files. */
+const refuseFile = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestId: string,
+  error: unknown,
+  { testWorld, log }: ApiDependencies,
+): Promise<FastifyReply> => {
+  try {
+    if (testWorld === null || !(error instanceof Refusal) || error.code !== 'link_invalid') throw error;
+    await testWorld.forward(request, reply, requestId);
+  } catch (refused) {
+    sendError(reply, requestId, refused, log);
+  }
+  return reply;
+};
+
 /** Serves reports by signed URL, outside the pipeline: browsers and spreadsheets send no API key. */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { objectStore, limitFiles } = dependencies;
@@ -74,8 +91,7 @@ export const registerDownloads = (app: FastifyInstance, dependencies: ApiDepende
           .type('text/csv; charset=utf-8')
           .send(contentFor(request, () => object.read()));
       } catch (error) {
-        sendError(reply, requestId, error, dependencies.log);
-        return reply;
+        return refuseFile(request, reply, requestId, error, dependencies);
       }
     },
   );
@@ -112,7 +128,7 @@ const requestedRange = (header: string | undefined, bytes: number): ByteRange | 
 
 /** Serves media by signed URL without an API key. A file is named by its hash, so its content never changes. */
 export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { mediaLinks, objectStore, limitFiles, clock, log, requestBudgetMs } = dependencies;
+  const { mediaLinks, objectStore, limitFiles, clock, requestBudgetMs } = dependencies;
   const meter = requestMeter('getMedia');
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${MEDIA_PATH}/:name`,
@@ -165,8 +181,7 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
           .header('content-length', range.end - range.start + 1)
           .send(contentFor(request, () => object.read(range)));
       } catch (error) {
-        sendError(reply, requestId, error, log);
-        return reply;
+        return refuseFile(request, reply, requestId, error, dependencies);
       }
     },
   );

@@ -23,6 +23,7 @@ import { registerCrossOrigin, replyToOptions } from './cross-origin.ts';
 import { registerDocumentation } from './docs-page.ts';
 import { createFileLimit, registerDownloads, registerMedia } from './file-routes.ts';
 import { createListStreams } from './list-formats.ts';
+import { hasTestKey, openTestWorld, passToTestWorld } from './test-world.ts';
 import { createIdempotencyStore } from '../idempotency.ts';
 import {
   READ_PIPELINE,
@@ -104,6 +105,8 @@ export type ApiResources = OperationResources & {
   readonly corsOrigins?: readonly string[];
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
+  /** Origin of the installation that gets requests with a test key. */
+  readonly testWorldUrl?: string | undefined;
   /** Absent when the collector does not sign its requests. */
   readonly botKey?: BotKey | null;
 };
@@ -143,6 +146,10 @@ const BUSY = new Refusal(
 /** The limits of Postgres end a light read this much earlier, because their error says more. */
 const READ_MARGIN_MS = 250;
 
+const ORIGIN_REFUSED = new Refusal(
+  'not_yours',
+  'Pages of this origin may not call this test world. Its operator can list the origin in CORS_ORIGINS.',
+);
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
 const refusalOf = (code: ErrorCode & DetailCode, message: string): Refusal =>
@@ -209,6 +216,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     limitFiles: createFileLimit(),
     listStreams: createListStreams(resources.rowsMax),
+    testWorld: resources.testWorldUrl === undefined ? null : openTestWorld(resources.testWorldUrl),
   };
   const { log } = dependencies;
   const sendRefusal = (
@@ -267,14 +275,28 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     request.is404 ? sendNotFound(request, reply) : sendRefusal(request, reply, toRefusal(error)),
   );
   app.setNotFoundHandler(sendNotFound);
-  registerCrossOrigin(app, resources.corsOrigins ?? []);
+  const origins = resources.corsOrigins ?? [];
+  registerCrossOrigin(app, origins);
+  // The key of a test world is public, so a page that a browser shows could use it on the machine of its reader.
+  if (resources.testMode && !origins.includes('*')) {
+    app.addHook('onRequest', (request, reply, done) => {
+      const { origin } = request.headers;
+      if (origin === undefined || origins.includes(origin)) return done();
+      sendRefusal(request, reply, ORIGIN_REFUSED);
+    });
+  }
   const methodsByUrl = collectMethods(app);
 
   for (const endpoint of resources.endpoints ?? ENDPOINTS) {
     const isRead = endpoint.method === 'GET';
     const [steps, runPipeline] = isRead ? [READ_PIPELINE, runRead] : [WRITE_PIPELINE, runWrite];
     const meter = requestMeter(endpoint.operationId);
-    const run = (pipeline: readonly Step[], request: FastifyRequest, reply: FastifyReply): void => {
+    const run = (
+      pipeline: readonly Step[],
+      request: FastifyRequest,
+      reply: FastifyReply,
+      ofTestKey: Step = passToTestWorld,
+    ): void => {
       const requestId = requestIdOf(request.headers['x-request-id']);
       const context = createRequestContext(
         endpoint,
@@ -284,7 +306,9 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
         dependencies.clock.now().getTime(),
       );
       if (log.isLevelEnabled('info')) logRequest(dependencies, context);
-      void traceRequest(context, () => runPipeline(pipeline, context, dependencies, meter));
+      const isForTestWorld = dependencies.testWorld !== null && hasTestKey(request);
+      const used = isForTestWorld ? [ofTestKey] : pipeline;
+      void traceRequest(context, () => runPipeline(used, context, dependencies, meter));
     };
     const { deprecated } = endpoint;
     app.route({
@@ -300,7 +324,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
         const refused = (): never => {
           throw toRefusal(error);
         };
-        run(refusalPipeline(refused), request, reply);
+        run(refusalPipeline(refused), request, reply, refused);
       },
     });
   }
@@ -332,6 +356,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     dependencies.idempotencyStore[Symbol.dispose]();
     await dependencies.readRoutes[Symbol.asyncDispose]();
     await dependencies.keyUsage[Symbol.asyncDispose]();
+    await dependencies.testWorld?.[Symbol.asyncDispose]();
   });
   return app;
 };

@@ -6,7 +6,7 @@ import type { Claim, StoredReply } from '../idempotency.ts';
 import { type Allowance, setRateHeaders } from '#application/access/request-counts.ts';
 import { hash, randomUUID } from 'node:crypto';
 import { type DetailCode, type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import { isKeyText, sha256Of } from '#application/access/key-format.ts';
+import { LIVE_KEY, TEST_KEY, sha256Of } from '#application/access/key-format.ts';
 import { bearerOf } from '#platform/http/request-headers.ts';
 import {
   requireScope,
@@ -79,6 +79,14 @@ export const callerOf = (context: RequestContext): Caller => {
 };
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+const TEST_KEY_REFUSED = new Refusal(
+  'unauthorized',
+  'A key that begins with `svc_test_` belongs to a test world, and this installation has none. Use a key that begins with `svc_live_`.',
+);
+const LIVE_KEY_REFUSED = new Refusal(
+  'unauthorized',
+  'This is a test world. Use a key that begins with `svc_test_`.',
+);
 
 export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
   new Refusal(
@@ -92,7 +100,7 @@ export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
  */
 export const authenticate = (
   context: RequestContext,
-  { refusedRequests, callers, keyUsage }: ApiDependencies,
+  { refusedRequests, callers, keyFormat, keyUsage }: ApiDependencies,
 ): void | Promise<void> => {
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
@@ -101,9 +109,10 @@ export const authenticate = (
     context.allowance = entered;
     throw addressRefusal(entered);
   }
-  if (key === undefined || !isKeyText(key)) {
+  if (key === undefined || !keyFormat.isValid(key)) {
     refusedRequests.refuse(ip, key, entered);
-    throw KEY_REFUSED;
+    if (key !== undefined && TEST_KEY.isValid(key)) throw TEST_KEY_REFUSED;
+    throw key !== undefined && LIVE_KEY.isValid(key) ? LIVE_KEY_REFUSED : KEY_REFUSED;
   }
   const accept = (caller: Caller | null): void => {
     if (!caller) {

@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
 
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
@@ -44,11 +45,17 @@ export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 export const lastFourOf = (text: string): string => text.slice(-4);
 
-export const KEY_PREFIX = 'svc_live_';
+/** Keys of customers, and of a test world (`TEST_MODE`). An installation accepts one of the two. */
+export const LIVE_KEY = keyFormatOf('svc_live_');
+export const TEST_KEY = keyFormatOf('svc_test_');
 
-const format = keyFormatOf(KEY_PREFIX);
+export const keyFormatIn = (testMode: boolean): KeyFormat => (testMode ? TEST_KEY : LIVE_KEY);
 
-/** `random(62)` returns an integer from 0 to 61. */
-export const createKeyText = format.create;
-
-export const isKeyText = format.isValid;
+export const testModeSettings = {
+  TEST_MODE: z
+    .stringbool()
+    .default(false)
+    .describe(
+      '`true` makes this installation a test world: keys begin with `svc_test_`, and no others are accepted. For the API, and for the operator commands that make keys.',
+    ),
+} as const;

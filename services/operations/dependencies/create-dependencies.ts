@@ -1,6 +1,7 @@
 import { categoryOf } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
+import { keyFormatIn } from '#application/access/key-format.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
 import {
   openSnapshotTable,
@@ -50,6 +51,8 @@ export type OperationResources = Pick<
   readonly countingGroup?: string;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
+  /** Default: false. */
+  readonly testMode?: boolean;
 };
 
 /** Commands about keys and members read snapshots on `control`; all are stored on `pool`. */
@@ -76,6 +79,7 @@ export const createOperationDependencies = ({
   controlPool,
   standby,
   countingGroup,
+  testMode = false,
   ...resources
 }: OperationResources): OperationDependencies => {
   const requestCounts = createRequestCounts(resources.clock);
@@ -98,6 +102,7 @@ export const createOperationDependencies = ({
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(eventStore, secretVault),
     requestCounts,
+    keyFormat: keyFormatIn(testMode),
     callers: createKeyLeaseCache(accessDb ?? resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),

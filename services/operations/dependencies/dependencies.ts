@@ -1,5 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Callers } from '#application/access/key-lease-cache.ts';
+import type { KeyFormat } from '#application/access/key-format.ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { PastReads } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
@@ -37,6 +38,8 @@ export type OperationDependencies = {
   readonly workspaceCommands: WorkspaceCommands;
   readonly projectionWait: ProjectionWait;
   readonly callers: Callers;
+  /** This installation creates and accepts keys of this format only. */
+  readonly keyFormat: KeyFormat;
   readonly keyUsage: KeyUsage;
   readonly requestCounts: RequestCounts;
   readonly cursors: Cursors;

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '#contracts/events/event.ts';
+import { type KeyFormat, keyFormatIn, testModeSettings } from '#application/access/key-format.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Fields, printRecord, printTable } from '#platform/command-line.ts';
 import { createLog } from '#platform/logger.ts';
+import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
@@ -24,6 +26,7 @@ const Settings = z
     ...serverSettings,
     LOG_LEVEL: serverSettings.LOG_LEVEL.default('error'),
     ...vaultSettings,
+    ...testModeSettings,
     ...auditSettings,
     MCP_BASE_URL: z
       .url()
@@ -38,8 +41,12 @@ export type OpsDependencies = {
   readonly db: ReadDatabase;
   readonly workspaceCommands: WorkspaceCommands;
   readonly actor: Actor;
+  readonly testMode: boolean;
+  readonly keyFormat: KeyFormat;
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
+  /** `null` without MEMBER_VAULT_KEY. */
+  readonly secretVault: SecretVault | null;
   readonly auditSigningKey: string | null;
   readonly mcpBaseUrl: string;
 };
@@ -66,7 +73,10 @@ export const withOpsDependencies = async <T>(
     db,
     workspaceCommands: createWorkspaceCommands({ eventStore, pool, projectionWait }),
     actor: { kind: 'service', id: 'ops' },
+    testMode: settings.TEST_MODE,
+    keyFormat: keyFormatIn(settings.TEST_MODE),
     memberVault: MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, ...MEMBER_VAULT_KEY),
+    secretVault: MEMBER_VAULT_KEY === undefined ? null : await openSecretVault(pool, ...MEMBER_VAULT_KEY),
     auditSigningKey: AUDIT_SIGNING_KEY ?? null,
     mcpBaseUrl: settings.MCP_BASE_URL,
   });

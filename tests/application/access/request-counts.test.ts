@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createKeyText } from '#application/access/key-format.ts';
+import { LIVE_KEY } from '#application/access/key-format.ts';
 import {
   createRefusedRequests,
   createRequestCounts,
@@ -250,7 +250,7 @@ describe('requests without a valid key', () => {
 
   test('do not hold up a valid key behind the same address, until it is refused', () => {
     using requests = open();
-    const [key, other] = [createKeyText(), createKeyText()];
+    const [key, other] = [LIVE_KEY.create(), LIVE_KEY.create()];
     expect(requests.passes('192.0.2.1', key)).toBe(true);
     requests.exhaust('192.0.2.1');
     expect(requests.passes('192.0.2.1', key)).toBe(true);
@@ -262,8 +262,8 @@ describe('requests without a valid key', () => {
   test('are not counted when the key is valid, or could not be checked', () => {
     using requests = open();
     for (let count = 0; count < 2 * PER_MINUTE; count += 1) {
-      expect(requests.passes('192.0.2.1', createKeyText())).toBe(true);
-      const entered = requests.refused.enter('192.0.2.1', createKeyText());
+      expect(requests.passes('192.0.2.1', LIVE_KEY.create())).toBe(true);
+      const entered = requests.refused.enter('192.0.2.1', LIVE_KEY.create());
       expect(entered).toBeTypeOf('string');
       requests.refused.cancel(entered as string);
     }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { createKeyText } from '#application/access/key-format.ts';
+import { LIVE_KEY } from '#application/access/key-format.ts';
 import { createRequestCounts, type RequestCounts } from '#application/access/request-counts.ts';
 import { PLANS } from '#contracts/values/access.ts';
 import { openNats } from '#platform/nats/connection.ts';
@@ -87,7 +87,7 @@ attack('requests without a valid key meet a limit by address, and hold up no val
     const address = `198.51.100.${place}`;
     const count = await answered(
       () =>
-        get(kind === 'invented' ? { ...valid, text: createKeyText() } : (keys[place] ?? null), {}, address),
+        get(kind === 'invented' ? { ...valid, text: LIVE_KEY.create() } : (keys[place] ?? null), {}, address),
       tries(100) + REFUSED_PER_MINUTE,
     );
     figures.push(`${count} ${kind}`);

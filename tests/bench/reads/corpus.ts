@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
 import { SCOPES } from '#contracts/values/access.ts';
-import { createKeyText, sha256Of } from '#application/access/key-format.ts';
+import { LIVE_KEY, sha256Of } from '#application/access/key-format.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
@@ -143,7 +143,7 @@ async function fillOne(
 
 /** Inserts a key, because no events stand behind the tables from which a command could issue one. */
 async function issueKey(pool: Database): Promise<string> {
-  const key = createKeyText();
+  const key = LIVE_KEY.create();
   await pool.query('truncate access.api_key');
   await pool.query(
     `insert into access.workspace (workspace_id, plan) values ($1, 'enterprise') on conflict do nothing`,

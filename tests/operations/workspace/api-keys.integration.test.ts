@@ -8,7 +8,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import { REVOKED_KEYS_KEPT } from '#domain/workspace/api-keys.ts';
-import { isKeyText, sha256Of } from '#application/access/key-format.ts';
+import { LIVE_KEY, sha256Of } from '#application/access/key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { addPerson, erasePerson, issueKey } from '#services/ops/workspaces.ts';
@@ -67,7 +67,7 @@ describe('createApiKey 201', () => {
     const reply = await create(key, { scopes: ['me:read', 'brands:read', 'me:read'] });
     expect(reply.status).toBe(201);
     const created = reply.data as Created;
-    expect(isKeyText(created.api_key)).toBe(true);
+    expect(LIVE_KEY.isValid(created.api_key)).toBe(true);
     expect(created).toMatchObject({
       workspace_id: key.workspaceId,
       name: 'ci',

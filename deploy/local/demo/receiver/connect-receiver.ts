@@ -5,9 +5,7 @@ import { callApi, type DemoWorkspace } from '../workspace.ts';
 
 const Connection = z.object({
   workspace_id: z.string(),
-  webhook_secret: z.string(),
-  /** `null` until the rules post to it. */
-  webhook_url: z.string().nullable(),
+  webhook_url: z.string(),
   alert_ids: z.array(z.string()),
 });
 type Connection = z.infer<typeof Connection>;
@@ -17,13 +15,12 @@ const RULES = [
   { name: 'Activity', trigger: 'activity' },
 ] as const;
 
-const Secret = z.object({ data: z.object({ webhook_secret: z.string() }) });
 const Rule = z.object({ data: z.object({ id: z.string() }) });
 const Rules = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
 
 /**
- * Returns the signing secret. The first call creates the rules and sends a test; later calls only change the address,
- * so a deleted rule stays deleted. The next start repeats a killed call.
+ * The first call creates the rules and sends a test; later calls only change the address, so a deleted rule stays
+ * deleted. The next start repeats a killed call.
  */
 export const connectReceiver = async (
   apiUrl: string,
@@ -31,26 +28,18 @@ export const connectReceiver = async (
   domains: readonly string[],
   webhookUrl: string,
   file: string,
-  expectSecret: (secret: string) => void,
 ): Promise<void> => {
+  const { workspace_id } = workspace;
   const stored = await readJsonFile(file, Connection);
-  let connection = stored?.workspace_id === workspace.workspace_id ? stored : null;
-  if (connection === null) {
-    // Only this reply shows the secret. It is stored before a rule signs with it.
-    const { data } = Secret.parse(await callApi(apiUrl, workspace, 'POST', 'alerts/webhook-secret', {}));
-    const { workspace_id } = workspace;
-    connection = { workspace_id, webhook_secret: data.webhook_secret, webhook_url: null, alert_ids: [] };
-    await writeJsonFile(file, connection satisfies Connection);
-  }
-  expectSecret(connection.webhook_secret);
-  if (connection.webhook_url === webhookUrl) return;
-  const isFirst = connection.webhook_url === null;
-  const alert_ids = isFirst
-    ? await createRules(apiUrl, workspace, domains, webhookUrl)
-    : await changeRules(apiUrl, workspace, connection.alert_ids, webhookUrl);
-  await writeJsonFile(file, { ...connection, webhook_url: webhookUrl, alert_ids } satisfies Connection);
+  const connection = stored?.workspace_id === workspace_id ? stored : null;
+  if (connection?.webhook_url === webhookUrl) return;
+  const alert_ids = connection
+    ? await changeRules(apiUrl, workspace, connection.alert_ids, webhookUrl)
+    : await createRules(apiUrl, workspace, domains, webhookUrl);
+  await writeJsonFile(file, { workspace_id, webhook_url: webhookUrl, alert_ids } satisfies Connection);
   const [first] = alert_ids;
-  if (isFirst && first !== undefined) await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
+  if (!connection && first !== undefined)
+    await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
 };
 
 const createRules = async (

@@ -19,8 +19,6 @@ const HEADERS = {
 
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** Requests before the first secret are asked to come again. */
-  expectSecret(secret: string): void;
 };
 
 /** `null` for a genuine request. */
@@ -35,15 +33,13 @@ const faultOf = async (request: ReceivedWebhook, secret: string, nowMs: number):
 };
 
 /** Listens on the loopback address and keeps deliveries in memory only. */
-export const startReceiver = async (port: number, clock: Clock): Promise<Receiver> => {
-  let secret: string | null = null;
+export const startReceiver = async (port: number, clock: Clock, secret: string): Promise<Receiver> => {
   const deliveries: Delivery[] = [];
 
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request);
     if (body === null)
       return reply(response, 413, 'text/plain', `At most ${BODY_MAX_BYTES} bytes are taken.`);
-    if (secret === null) return reply(response, 503, 'text/plain', 'The secret is not known yet; try again.');
     const nowMs = clock.now().getTime();
     const fault = await faultOf({ headers: request.headers, body }, secret, nowMs);
     const payload = fault === null ? payloadOf(body) : null;
@@ -79,9 +75,6 @@ export const startReceiver = async (port: number, clock: Clock): Promise<Receive
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`,
-    expectSecret: (given) => {
-      secret = given;
-    },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

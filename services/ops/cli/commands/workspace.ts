@@ -28,6 +28,7 @@ import {
   revokeKey,
   setPlan,
 } from '../../workspaces.ts';
+import { openTestWorkspace } from '../../test-world.ts';
 
 export const registerWorkspaceCommands = (program: Command): void => {
   const workspace = program.command('workspace').description('create and list workspaces');
@@ -45,6 +46,10 @@ export const registerWorkspaceCommands = (program: Command): void => {
         createWorkspaceNamed(dependencies, name, plan),
       ),
     );
+  workspace
+    .command('test-world')
+    .description('create the public workspace of a test world, or complete it; needs TEST_MODE')
+    .action(recordAction(openTestWorkspace));
   workspace
     .command('list')
     .description('list workspaces, newest first')
