@@ -69,11 +69,10 @@ const fetchPackage = async (cache: string, target: string): Promise<void> => {
   const temporary = join(cache, `fetch-${process.pid}-${randomBytes(4).toString('hex')}`);
   await mkdir(temporary, { recursive: true });
   try {
-    await downloadPackage(temporary);
-    const archive = (await readdir(temporary)).find((name) => name.endsWith('.deb'));
+    const [archive] = await downloadPackages(temporary, [PACKAGE]);
     if (archive === undefined) throw new Error('apt-get downloaded no package');
     const unpacked = join(temporary, 'unpacked');
-    await run('dpkg-deb', ['-x', join(temporary, archive), unpacked], { timeout: UNPACK_LIMIT_MS });
+    await run('dpkg-deb', ['-x', archive, unpacked], { timeout: UNPACK_LIMIT_MS });
     const binary = await findUnpacked(unpacked);
     await chmod(binary, 0o755);
     await run(binary, ['--version'], { timeout: VERSION_LIMIT_MS });
@@ -93,15 +92,17 @@ const findUnpacked = async (folder: string): Promise<string> => {
 };
 
 /**
- * Tries the system's package lists first. A fresh container has none, so it then uses lists of its own, which needs no
- * root.
+ * Returns the files of Debian packages. Tries the system's package lists first. A fresh container has none, so it then
+ * uses lists of its own, which needs no root.
  */
-const downloadPackage = async (folder: string): Promise<void> => {
+export const downloadPackages = async (folder: string, packages: readonly string[]): Promise<string[]> => {
   // As root, apt would download as another user, who may not write to this folder.
   const options = ['-q', '-o', 'APT::Sandbox::User=root'];
+  const filesOf = async (): Promise<string[]> =>
+    (await readdir(folder)).filter((name) => name.endsWith('.deb')).map((name) => join(folder, name));
   try {
-    await apt(folder, [...options, 'download', PACKAGE], DOWNLOAD_LIMIT_MS);
-    return;
+    await apt(folder, [...options, 'download', ...packages], DOWNLOAD_LIMIT_MS);
+    return await filesOf();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
   }
@@ -111,7 +112,8 @@ const downloadPackage = async (folder: string): Promise<void> => {
   await mkdir(join(archives, 'archives', 'partial'), { recursive: true });
   const own = [...options, '-o', `Dir::State=${state}`, '-o', `Dir::Cache=${archives}`];
   await apt(folder, [...own, 'update'], LISTS_LIMIT_MS);
-  await apt(folder, [...own, 'download', PACKAGE], DOWNLOAD_LIMIT_MS);
+  await apt(folder, [...own, 'download', ...packages], DOWNLOAD_LIMIT_MS);
+  return filesOf();
 };
 
 const apt = async (folder: string, options: readonly string[], limitMs: number): Promise<void> => {
