@@ -56,6 +56,8 @@ const REPLY_HEADERS = [
   'vary',
   'www-authenticate',
   'x-as-of',
+  'x-as-of-events',
+  'x-as-of-late-events',
   'x-content-type-options',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
