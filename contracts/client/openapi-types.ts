@@ -842,7 +842,7 @@ export interface operations {
     parameters: {
       path?: never;
       query?: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brand_id?: string;
         /** Network of the public brands of this category, of any level. */
         category_id?: string;
@@ -864,6 +864,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1001,7 +1002,7 @@ export interface operations {
   getBrand: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1025,6 +1026,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1038,7 +1040,7 @@ export interface operations {
   getBrandBreakdown: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1062,6 +1064,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1121,7 +1124,7 @@ export interface operations {
   getBrandCopyReuse: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1145,6 +1148,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1158,7 +1162,7 @@ export interface operations {
   getBrandCreativeLibrary: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1182,6 +1186,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1195,7 +1200,7 @@ export interface operations {
   getBrandDailyActivity: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1226,6 +1231,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1239,7 +1245,7 @@ export interface operations {
   getBrandDemographics: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1260,6 +1266,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1273,7 +1280,7 @@ export interface operations {
   getBrandLeakage: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1294,6 +1301,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1307,7 +1315,7 @@ export interface operations {
   listBrandOperators: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1331,6 +1339,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1344,7 +1353,7 @@ export interface operations {
   listBrandPartnerships: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1368,6 +1377,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1381,7 +1391,7 @@ export interface operations {
   listSimilarSites: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1408,6 +1418,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1421,7 +1432,7 @@ export interface operations {
   listBrandSocialPages: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1445,6 +1456,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1458,7 +1470,7 @@ export interface operations {
   getBrandSplitTests: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1479,6 +1491,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1492,7 +1505,7 @@ export interface operations {
   getBrandStore: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1518,6 +1531,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1531,7 +1545,7 @@ export interface operations {
   getBrandTechStack: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1555,6 +1569,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1568,7 +1583,7 @@ export interface operations {
   getBrandTrajectory: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: never;
@@ -1592,6 +1607,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1605,7 +1621,7 @@ export interface operations {
   getBrandVelocity: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1634,6 +1650,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1880,7 +1897,7 @@ export interface operations {
   listBrandAds: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1911,6 +1928,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -1924,7 +1942,7 @@ export interface operations {
   searchBrandAds: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -1975,6 +1993,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -3200,7 +3219,7 @@ export interface operations {
       path: {
         /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
         ws: string;
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query?: {
@@ -3232,6 +3251,7 @@ export interface operations {
           "text/csv": string;
         };
       };
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -5011,7 +5031,7 @@ export interface components {
     Brand: {
       /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
-      /** Name of the brand in links, made from its domain; paths take it for the id. */
+      /** Name of the brand in links, made from its domain and never changed; paths take it for the id. */
       slug: string;
       /** The brand as it calls itself; its domain until that was observed. */
       name: string;
@@ -5117,7 +5137,7 @@ export interface components {
     BrandReference: {
       /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
-      /** Name of the brand in links, made from its domain; paths take it for the id. */
+      /** Name of the brand in links, made from its domain and never changed; paths take it for the id. */
       slug: string;
       /** The brand as it calls itself; its domain until that was observed. */
       name: string;
@@ -5162,7 +5182,7 @@ export interface components {
     BrandRequestStatus: "requested" | "collecting" | "ready" | "refused";
     /** A brand that search engines should list. */
     BrandSitemapEntry: {
-      /** Name of the brand in links, made from its domain; paths take it for the id. */
+      /** Name of the brand in links, made from its domain and never changed; paths take it for the id. */
       slug: string;
       /** Address of the brand in this API. */
       url: string;
@@ -5217,7 +5237,7 @@ export interface components {
     BrandSummary: {
       /** Stable id of the brand, `{brandId}` in paths. */
       id: string;
-      /** Name of the brand in links, made from its domain; paths take it for the id. */
+      /** Name of the brand in links, made from its domain and never changed; paths take it for the id. */
       slug: string;
       /** The brand as it calls itself; its domain until that was observed. */
       name: string;
@@ -7325,6 +7345,9 @@ export interface components {
     };
   };
   responses: {
+    SlugReplaced: {
+      content: Record<string, never>;
+    };
     NotModified: {
       content: Record<string, never>;
     };

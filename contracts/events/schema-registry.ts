@@ -2,6 +2,7 @@ import { AD_LIBRARY, adLibraryVersions } from './corpus/ad-library.ts';
 import { ALERT_DELIVERY, alertDeliveryVersions } from './workspace/alert-delivery.ts';
 import { ALERT_RULE, alertRuleVersions } from './workspace/alert-rule.ts';
 import { BRAND, brandVersions } from './corpus/brand.ts';
+import { BRAND_SLUG, brandSlugVersions } from './corpus/brand-slug.ts';
 import { BRAND_REQUESTS, brandRequestVersions } from './workspace/brand-request.ts';
 import { BRIEF, briefVersions } from './workspace/brief.ts';
 import { CATEGORY, categoryVersions } from './corpus/category.ts';
@@ -35,6 +36,7 @@ export type SchemaRegistry = Readonly<Record<string, Readonly<Record<string, rea
 export const SCHEMA_REGISTRY: SchemaRegistry = {
   [AD_LIBRARY]: adLibraryVersions,
   [BRAND]: brandVersions,
+  [BRAND_SLUG]: brandSlugVersions,
   [CATEGORY]: categoryVersions,
   [CREATIVE]: creativeVersions,
   [LANDING_PAGE]: landingPageVersions,

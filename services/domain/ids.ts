@@ -1,6 +1,6 @@
 import { derivedId as derive } from '#contracts/values/derived-id.ts';
 
-/** Ids and slugs. Each id is derived from a natural key, so the same key always has the same id. */
+/** Ids, and slugs of names. Each id is derived from a natural key, so the same key always has the same id. */
 
 /** Expects `domain` in lower case, without `www.`. */
 export const brandIdOf = (domain: string): string => derive('brand', domain);
@@ -15,12 +15,6 @@ export const scanIdOf = (brandDomain: string, scannedAt: string, fingerprint: st
 
 /** Returns any other id that must be the same when its cause is repeated. */
 export const derivedId = (kind: string, key: string): string => derive(kind, key);
-
-/**
- * Returns a brand's slug: its domain with `.` written `-` and `-` written `--`. No two domains share a slug, because
- * a label of a domain neither begins nor ends with a hyphen.
- */
-export const brandSlugOf = (domain: string): string => domain.replaceAll('-', '--').replaceAll('.', '-');
 
 /** Returns a name as a slug: `Home & Garden` becomes `home-garden`. */
 export const slugOf = (name: string): string =>

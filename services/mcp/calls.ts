@@ -1,7 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import { invoke } from '#operations/invoke.ts';
+import { SlugReplaced } from '#operations/brands/find-brand.ts';
+import { invoke, type InvokeInput, type InvokedReply } from '#operations/invoke.ts';
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Thumbnails } from '#application/media/thumbnails.ts';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
@@ -36,7 +37,12 @@ export const createToolContext = (
   call: async (endpoint, { params = {}, query = {}, body } = {}) => {
     const workspace = endpoint.path.includes('{ws}') ? { ws: caller.workspaceId } : {};
     const input = { params: { ...workspace, ...params }, query: omitUndefined(query), body };
-    const reply = await invoke(endpoint, input, caller, dependencies, { requestId });
+    const run = (named: InvokeInput): Promise<InvokedReply> =>
+      invoke(endpoint, named, caller, dependencies, { requestId });
+    const reply = await run(input).catch((error: unknown) => {
+      if (error instanceof SlugReplaced) return run(error.applyTo(input));
+      throw error;
+    });
     return { data: JSON.parse(reply.data) as Json, asOf: reply.asOf, cursor: reply.cursor };
   },
 });

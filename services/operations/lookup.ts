@@ -11,6 +11,7 @@ import { destinationDomains, destinationHost } from '#contracts/values/links/ad-
 import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { addIdsOfAddress, noIds } from '#contracts/values/links/library-addresses.ts';
 import { LibraryId, Slug, Uuid } from '#contracts/values/primitives.ts';
+import { domainOfOldSlug } from '#domain/corpus/brand-slug.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import {
   findBrand,
@@ -127,6 +128,9 @@ const brandsNamed = async (db: ReadDatabase, { brand, name, domains }: Named): P
   });
   return [
     ...(found === null ? [] : [brandDraft(found.brand_id, 'exact', 'It is the id or slug of the brand.')]),
+    ...(brand === null || found !== null
+      ? []
+      : [brandDraft(brandIdOf(domainOfOldSlug(brand)), 'exact', 'It is an older slug of the brand.')]),
     ...domains.map((domain, index) =>
       index === 0
         ? brandDraft(brandIdOf(domain), 'exact', `${domain} is the domain of the brand.`)

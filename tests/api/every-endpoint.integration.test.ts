@@ -367,7 +367,7 @@ describe.each(ofWorkspaces.map((endpoint) => [endpoint.operationId, endpoint] as
 
 /** Ids in their form that no object has, by the parameter of the path that names one. */
 const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
-  brandId: [NOBODY, 'nobody-com'],
+  brandId: [NOBODY, 'nobody'],
   toolSlug: [NOBODY, 'unheard-of'],
   categoryId: [NOBODY],
   operatorId: [NOBODY],

@@ -49,9 +49,9 @@ test('the process starts with empty tables, serves, logs no secrets, and shuts d
   const baseUrl = `http://127.0.0.1:${port}`;
   const client = createClient({ baseUrl, apiKey: key.text });
   const { data: body } = await client.GET('/v1/brands/{brandId}', {
-    params: { path: { brandId: 'alpha-com' } },
+    params: { path: { brandId: 'alpha' } },
   });
-  expect(body?.data.url).toBe(`${baseUrl}/v1/brands/alpha-com`);
+  expect(body?.data.url).toBe(`${baseUrl}/v1/brands/alpha`);
   const posted = await client.POST('/v1/workspaces/{ws}/tracked-brands', {
     params: { path: { ws: key.workspaceId } },
     body: { brand_id: body?.data.id ?? '' },

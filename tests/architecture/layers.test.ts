@@ -32,7 +32,7 @@ const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
  * hundred modules.
  */
 const DOMAIN_MAY_USE =
-  /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
+  /^(node:(?:crypto|url)|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|tldts|uuid|zod)$/;
 
 const CLIENT = 'contracts/client/';
 /** The client speaks HTTP through this package, and runs in browsers. */

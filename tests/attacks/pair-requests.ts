@@ -80,7 +80,7 @@ const HOSTILE = [
   '\u2028',
   'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11',
   '1203847561029384',
-  'harbor-and-pine-com',
+  'harbor-and-pine',
   '\u{1F600}',
   '\uFFFE',
 ];

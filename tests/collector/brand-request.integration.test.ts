@@ -90,7 +90,7 @@ test('a collector reads the site of a requested domain, and the request is ready
   expect(requests.get(brandRequestIdOf(workspace_id, DOMAIN))).toMatchObject({
     status: 'ready',
     tracking: 'tracked',
-    slug: 'asked-example',
+    slug: 'asked',
   });
   const { state } = await eventStore.load(trackingStream(workspace_id), trackingDecider);
   expect(state.brands.get(brandIdOf(DOMAIN))).toMatchObject({ cadence: 'daily' });

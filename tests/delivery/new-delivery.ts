@@ -34,10 +34,10 @@ export const newDelivery = (
         observed_at: at.toISOString(),
         brand: {
           id: randomUUID(),
-          slug: 'shop-example',
+          slug: 'shop',
           name: 'Shop <!channel>',
           logo_url: null,
-          url: 'https://api.test/v1/brands/shop-example',
+          url: 'https://api.test/v1/brands/shop',
         },
         title: 'Shop was observed running a new ad: “20 % off | today & tomorrow”',
         ad_id: '9000000000000001',

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { ERRORS } from '#contracts/errors.ts';
 import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts';
+import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
@@ -31,6 +32,7 @@ type Options = {
 const statusesOf = (endpoint: Endpoint): readonly number[] => [
   endpoint.reply.status,
   ...(endpoint.corpus ? [304] : []),
+  ...(takesBrandSlug(endpoint) ? [308] : []),
   ...Object.values(ERRORS)
     .filter(({ type }) => errorsOf(endpoint).includes(type))
     .map(({ status }) => status),
@@ -83,7 +85,7 @@ const checkAgainstContract = (
     expect(statusesOf(endpoint), `statuses of ${endpoint.operationId}`).toContain(status);
     expect(unnamedHeaders(endpoint, status, headers), `headers of ${endpoint.operationId}`).toEqual([]);
   }
-  if (status === 304) return expect(body).toBe('');
+  if (status === 304 || status === 308) return expect(body).toBe('');
   const parsed: unknown = JSON.parse(body);
   if (status >= 400) {
     const { error } = ErrorBody.parse(parsed);

@@ -5,9 +5,11 @@ import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
-import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
+import { type BrandEvent, type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { type BrandState, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brandSlugsOf } from '#domain/corpus/brand-slug.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
 import {
@@ -100,6 +102,12 @@ export const shopScan = (
 });
 
 /** Only a name, unless more is given. */
+/** The slug of a brand that is the first to want it. */
+export const slugOfBrand = (domain: string): string => brandSlugsOf(domain)[0] ?? '';
+
+export const recordProfile = (profile: BrandProfile): ((state: BrandState) => BrandEvent[]) =>
+  recordBrandProfile(profile, slugOfBrand(profile.domain));
+
 export const brandProfile = (fields: Partial<BrandProfile> = {}): BrandProfile => ({
   type: 'brand.profile',
   domain: 'shop.example',

@@ -110,7 +110,7 @@ beforeAll(async () => {
     const { key: kind = 'valid' } = options;
     const reply =
       method === 'GET'
-        ? await fetch(`${base}/brands/alpha-com`, { headers: { ...headersOf(kind), ...options.headers } })
+        ? await fetch(`${base}/brands/alpha`, { headers: { ...headersOf(kind), ...options.headers } })
         : await post(options);
     const body = await reply.text();
     return {

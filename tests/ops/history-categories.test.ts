@@ -7,6 +7,7 @@ import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 const CORPUS_CATEGORIES = [
   'adLibrary',
   'brand',
+  'brandSlug',
   'category',
   'creative',
   'landingPage',

@@ -14,7 +14,7 @@ it('dates an ad by the last scan of its own countries, even if another scan cove
     shop.scan({ at: '2026-05-02T10:00Z', countries: ['US'] }, [ad(2), ad(3)]),
     shop.scan({ at: '2026-05-03T10:00Z', countries: ['US'] }, [ad(3)]),
   ].flat();
-  const registered = registerBrand('shop.example', '2026-05-01T00:00:00.000Z')(null);
+  const registered = registerBrand('shop.example', 'shop', '2026-05-01T00:00:00.000Z')(null);
   const seen = Object.fromEntries([1, 2, 3].map((id) => [ad(id).ad_id, `2026-05-0${id}T10:00:00.000Z`]));
   await given([
     ...registered.map((event) => ({ stream: brandStream(BRAND), event })),

@@ -1,10 +1,10 @@
-import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile, trafficEstimate } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
-import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brand } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { categories } from '#projections/categories/project.ts';
@@ -73,7 +73,7 @@ class Brand {
     switch (what.kind) {
       case 'profile': {
         [this.path, this.shown] = [what.path, what.shown];
-        const events = recordBrandProfile(
+        const events = recordProfile(
           brandProfile({
             domain: this.domain,
             observed_at: at(index),

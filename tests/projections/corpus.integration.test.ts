@@ -1,10 +1,9 @@
-import { brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile } from '#tests/dsl/site-events.ts';
 import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { recordBrandProfile } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { ads } from '#projections/ads/project.ts';
 import { findAd, listBrandAds, searchAds } from '#projections/ads/read.ts';
@@ -24,7 +23,7 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, BRAND, library, PAGE } from '../dsl/scans.ts';
 
 const profileOf = (domain: string): GivenEvent[] =>
-  recordBrandProfile(
+  recordProfile(
     brandProfile({
       domain,
       observed_at: '2026-05-01T00:00:00.000Z',
@@ -73,10 +72,10 @@ describe('brands', () => {
           JSON.parse((await findBrand(db, { id: BRAND }))?.detail.replaceAll('\u0001', '') ?? 'null'),
         {
           id: BRAND,
-          slug: 'shop-example',
+          slug: 'shop',
           name: 'Shop',
           domain: 'shop.example',
-          url: '/v1/brands/shop-example',
+          url: '/v1/brands/shop',
           logo_url: null,
           country: 'US',
           category: expect.objectContaining({ slug: 'apparel', name: 'Apparel' }),
@@ -219,13 +218,13 @@ describe('freshness', () => {
       .shows(shown, {
         a: [
           [
-            'other-example',
+            'other',
             null,
             'daily',
             { cadence: 'daily', slo_hours, hours_since_reliable: 325, slo_status: 'breached' },
           ],
           [
-            'shop-example',
+            'shop',
             '2026-05-14T10:00:00.000Z',
             'daily',
             { cadence: 'daily', slo_hours, hours_since_reliable: 3, slo_status: 'ok' },
@@ -268,7 +267,7 @@ describe('radar', () => {
             type: 'destination_changed',
             observed_at: '2026-05-06T10:00:00.000Z',
             ad: { id: '9999999991', url: '/v1/ads/9999999991' },
-            slug: 'shop-example',
+            slug: 'shop',
             to: 'https://shop.example/b',
             from: 'https://shop.example/a',
             basis: null,
@@ -277,7 +276,7 @@ describe('radar', () => {
             type: 'ad_stopped',
             observed_at: '2026-05-06T10:00:00.000Z',
             ad: { id: '9999999992', url: '/v1/ads/9999999992' },
-            slug: 'shop-example',
+            slug: 'shop',
             to: null,
             from: null,
             basis: 'absence',
@@ -286,7 +285,7 @@ describe('radar', () => {
             type: 'ad_started',
             observed_at: '2026-05-05T10:00:00.000Z',
             ad: { id: '9999999993', url: '/v1/ads/9999999993' },
-            slug: 'shop-example',
+            slug: 'shop',
             to: null,
             from: null,
             basis: null,

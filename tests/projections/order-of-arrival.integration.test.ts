@@ -205,7 +205,7 @@ function fieldsOf(hook: string) {
 const eventsOf = (observations: readonly OneStreamObservation[]): readonly GivenEvent[] => {
   const states = new Map<string, unknown>();
   return observations.flatMap((observation) => {
-    const { stream, decider, decision } = createDecision(observation);
+    const { stream, decider, decision } = createDecision(observation, 'shop');
     const state = states.get(stream) ?? decider.initial;
     const events = decision(state);
     states.set(stream, events.reduce(decider.evolve, state));

@@ -1,11 +1,11 @@
-import { brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile } from '#tests/dsl/site-events.ts';
 import { describe, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brand } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import {
   addressOf,
@@ -196,7 +196,7 @@ describe('pages', () => {
 
   test('updates listings when a brand becomes public, moves or changes category', () => {
     const state = brand.evolve(brand.initial, registered('shop.example', AT, { is_public: false }));
-    const changed = recordBrandProfile(
+    const changed = recordProfile(
       brandProfile({ observed_at: '2026-05-07T00:00:00.000Z', category_path: ['Food'], is_public: true }),
     )(state).map((event) => ({ stream: brandStream(BRAND), event }));
     return given([shop({ is_public: false }), ...scans(), ...changed])

@@ -218,7 +218,7 @@ describe('briefs', () => {
             [...(await listWorkspacesWithBrief(db, '2026-W19'))].toSorted(),
           ];
         },
-        ['alpha-com', null, ['ws_1', 'ws_2']],
+        ['alpha', null, ['ws_1', 'ws_2']],
       );
   });
 });

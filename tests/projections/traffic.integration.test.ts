@@ -1,4 +1,4 @@
-import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile, trafficEstimate } from '#tests/dsl/site-events.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
@@ -9,7 +9,7 @@ import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/values/audience-segmen
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
-import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brand } from '#domain/corpus/brand.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordTrafficEstimate, traffic as trafficDecider } from '#domain/corpus/traffic.ts';
@@ -29,7 +29,7 @@ type Profile = Partial<BrandProfile> & { readonly path?: string[] };
 const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] => {
   let state = brand.initial;
   return profiles.flatMap(({ path = null, ...said }, index) => {
-    const events = recordBrandProfile(
+    const events = recordProfile(
       brandProfile({
         domain: `${name}.example`,
         observed_at: at(index + 1),

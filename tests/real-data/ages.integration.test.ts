@@ -82,7 +82,7 @@ describe.skipIf(absent)('ages of ads that had ended before they were first met',
     const shown = new Map<string, number | null>();
     for (let cursor: string | undefined; ; ) {
       const more = cursor === undefined ? '' : `&cursor=${cursor}`;
-      const page = await get(`/v1/brands/citizensenergizingmichigan-com/ads?limit=100${more}`);
+      const page = await get(`/v1/brands/citizensenergizingmichigan/ads?limit=100${more}`);
       for (const { id, status, days_active } of page.data as unknown as Ad[]) {
         if (status === 'inactive') shown.set(id, days_active);
       }
@@ -92,7 +92,7 @@ describe.skipIf(absent)('ages of ads that had ended before they were first met',
     expect(shown.size).toBeGreaterThan(0);
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(days));
     const mean = [...days.values()].reduce((sum, one) => sum + one, 0) / days.size;
-    const { data } = (await get('/v1/brands/citizensenergizingmichigan-com')) as {
+    const { data } = (await get('/v1/brands/citizensenergizingmichigan')) as {
       data: Record<string, unknown>;
     };
     expect(data['avg_ad_lifespan_days']).toBe(Math.round(mean * 10) / 10);

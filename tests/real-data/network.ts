@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { slugOfBrand } from '#tests/dsl/site-events.ts';
 import { folder } from './page-scans.ts';
 
 /** Counts cover ads that run after the last scan, and use no readers or rules of this service. */
@@ -147,7 +148,7 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
         const own = live.filter(({ brand }) => brand === domain);
         const third = own.filter(({ page }) => linked.has(page) && page !== official.get(domain));
         const unlinked = own.filter(({ page }) => page !== '' && !linked.has(page));
-        const shown = (await get(`/v1/brands/${brandSlugOf(domain)}/leakage`)) as {
+        const shown = (await get(`/v1/brands/${slugOfBrand(domain)}/leakage`)) as {
           largest_third_party_pages: { page: { page_id: string }; active_ads: number }[];
         } & Record<string, number>;
         expect([domain, shown]).toMatchObject([
@@ -177,7 +178,7 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
       const shown = found.edges.flatMap(({ node }) => node.collated_results).filter((ad) => ad.is_active);
       const pageOf = new Map(shown.map((ad) => [ad.ad_archive_id, ad.page_id]));
       const pages = ranked([...pageOf.values()], (page) => page);
-      expect(await get(`/v1/brands/${brandSlugOf(SEARCH.domain)}/leakage`)).toMatchObject({
+      expect(await get(`/v1/brands/${slugOfBrand(SEARCH.domain)}/leakage`)).toMatchObject({
         active_ads: pageOf.size,
         own_page_ads: 0,
         third_party_ads: 0,
@@ -201,7 +202,7 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
           }))
           .filter(({ brand_ads, foreign_ads }) => brand_ads > 0 && foreign_ads > 0)
           .toSorted((a, b) => b.foreign_ads - a.foreign_ads || b.brand_ads - a.brand_ads);
-        const shown = (await get(`/v1/brands/${brandSlugOf(domain)}/copy-reuse`)) as {
+        const shown = (await get(`/v1/brands/${slugOfBrand(domain)}/copy-reuse`)) as {
           brand_ads: number;
           foreign_ads: number;
           foreign_pages: number;
@@ -218,7 +219,7 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
     it('hubs are the pages that run ads for two brands', async () => {
       const named = live.filter(({ page }) => page !== '');
       const hubs = [...Map.groupBy(named, ({ page }) => page)]
-        .map(([page, of]) => ({ page, roster: ranked(of, ({ brand }) => brandSlugOf(brand)) }))
+        .map(([page, of]) => ({ page, roster: ranked(of, ({ brand }) => slugOfBrand(brand)) }))
         .filter(({ roster }) => roster.length > 1);
       expect(hubs).toHaveLength(1);
       const shown = (await get('/v1/hubs?limit=100')) as {
@@ -235,12 +236,12 @@ export const describeNetworks = (imported: () => ImportedExports): void => {
 
     it('the network links only brands that share a page', async () => {
       const [one = '', other = ''] = ['ailearna.com', SECOND_BRAND].map(brandIdOf).toSorted();
-      expect(await get(`/v1/brand-network?brand_id=${brandSlugOf(SECOND_BRAND)}`)).toMatchObject({
+      expect(await get(`/v1/brand-network?brand_id=${slugOfBrand(SECOND_BRAND)}`)).toMatchObject({
         links: [{ brand_ids: [one, other], shared_pages: 1, confidence: 0.5 }],
         brands_with_link: 2,
       });
-      expect(await get(`/v1/brand-network?brand_id=${brandSlugOf('duolingo.com')}`)).toMatchObject({
-        brands: [{ brand: { slug: 'duolingo-com' }, linked_brands: 0 }],
+      expect(await get(`/v1/brand-network?brand_id=${slugOfBrand('duolingo.com')}`)).toMatchObject({
+        brands: [{ brand: { slug: 'duolingo' }, linked_brands: 0 }],
         links: [],
       });
     });

@@ -83,10 +83,10 @@ export const countFromFiles = (group: string): Map<string, Counts> => {
 };
 
 export const BRANDS = [
-  { group: 'speakx', domain: 'speakx.ai', slug: 'speakx-ai' },
-  { group: 'loora', domain: 'loora.ai', slug: 'loora-ai' },
-  { group: 'duolingo', domain: 'duolingo.com', slug: 'duolingo-com' },
-  { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
+  { group: 'speakx', domain: 'speakx.ai', slug: 'speakx' },
+  { group: 'loora', domain: 'loora.ai', slug: 'loora' },
+  { group: 'duolingo', domain: 'duolingo.com', slug: 'duolingo' },
+  { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish' },
 ] as const;
 
 /** Exports that name no brand get an example one. */

@@ -24,6 +24,7 @@ export type BrandRegistered = Event<
   BrandDetails & {
     readonly brand_id: string;
     readonly domain: string;
+    /** Reserved in `brandSlug-<slug>`. It never changes. */
     readonly slug: string;
     readonly observed_at: string;
     /** Stated by the first profile; the others are defaults. Absent when no profile registered the brand. */

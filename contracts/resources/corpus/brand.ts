@@ -43,7 +43,8 @@ export const BrandId = Uuid.meta({ description: 'Stable id of the brand, `{brand
 const referenceShape = {
   id: BrandId,
   slug: Slug.meta({
-    description: 'Name of the brand in links, made from its domain; paths take it for the id.',
+    description:
+      'Name of the brand in links, made from its domain and never changed; paths take it for the id.',
   }),
   name: z.string().meta({ description: 'The brand as it calls itself; its domain until that was observed.' }),
   logo_url: z.url().nullable().meta({ description: 'Picture of the logo; null when none was observed.' }),

@@ -1,5 +1,5 @@
 import type { LocalStack } from '#platform/settings.ts';
-import { brandSlugOf } from '#domain/ids.ts';
+import { brandSlugsOf } from '#domain/corpus/brand-slug.ts';
 
 /** Three `curl` commands that work when pasted, each with data of the demo. */
 export const curlLines = (stack: LocalStack, brandDomain: string | null): readonly string[] => {
@@ -8,7 +8,7 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
   return [
     ask('/v1/brands?limit=5'),
     ask(`/v1/workspaces/${stack.workspace_id}/radar?days=7&limit=5`),
-    ask(brandDomain === null ? '/v1/me' : `/v1/brands/${brandSlugOf(brandDomain)}/ads?limit=5`),
+    ask(brandDomain === null ? '/v1/me' : `/v1/brands/${brandSlugsOf(brandDomain)[0]}/ads?limit=5`),
   ];
 };
 

@@ -10,6 +10,7 @@ import {
 } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
+import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
 import { isList, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
   CORPUS_HEADERS,
@@ -151,6 +152,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
         ...(isList(endpoint) ? rowsOf(endpoint) : {}),
       },
     },
+    ...(takesBrandSlug(endpoint) ? { 308: { $ref: '#/components/responses/SlugReplaced' } } : {}),
     ...(endpoint.corpus ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
   };
 };
@@ -284,6 +286,10 @@ const createContract = (endpoints: readonly Endpoint[]): Json => {
   const error = lift(ErrorBody, 'output');
   const types = [...new Set(endpoints.flatMap(errorsOf))];
   const responses = {
+    SlugReplaced: {
+      description: 'The brand has another slug now; `location` is the address with it.',
+      headers: headerRefs([...RATE_HEADERS, 'location', 'cache-control']),
+    },
     NotModified: {
       description: 'The figures named by `if-none-match` still hold.',
       headers: headerRefs([...RATE_HEADERS, ...CORPUS_HEADERS]),

@@ -36,6 +36,7 @@ export const HEADERS: Json = {
   'www-authenticate': textHeader('`Bearer`.'),
   etag: textHeader('Names these figures; send it as `if-none-match`.'),
   'cache-control': textHeader('Keep the answer if you like, and ask with its ETag whether it still holds.'),
+  location: textHeader('Path and query with the present slug of the brand.'),
   'x-read-position': textHeader(
     'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),

@@ -1,4 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
+import { SlugReplaced } from '#operations/brands/find-brand.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import {
@@ -12,6 +13,7 @@ import {
   storeIdempotentReply,
   validateInput,
   type RequestContext,
+  sendReplaced,
   sendReply,
 } from './steps.ts';
 import { sendError } from './send-error.ts';
@@ -87,7 +89,8 @@ export const runRead = async (
   try {
     await runSteps(steps, context, dependencies);
   } catch (error) {
-    sendError(context.reply, context.requestId, error, dependencies.log, context);
+    if (error instanceof SlugReplaced) sendReplaced(context, error);
+    else sendError(context.reply, context.requestId, error, dependencies.log, context);
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);
 };

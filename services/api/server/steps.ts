@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { type Reply, lagHours } from '#operations/endpoint/reply.ts';
+import { SlugReplaced } from '#operations/brands/find-brand.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency.ts';
 import { type Allowance, setRateHeaders } from '#application/access/request-counts.ts';
@@ -210,6 +211,24 @@ export const limitRate = (context: RequestContext, dependencies: ApiDependencies
     'rate_limited',
     `Rate limit exceeded. Try again in ${allowance.resetIn} s (\`x-ratelimit-reset\`).`,
   );
+};
+
+/** A 308 is kept by caches, and another brand may take the slug. */
+export const sendReplaced = (
+  { endpoint, request, reply, requestId, allowance, params }: RequestContext,
+  replaced: SlugReplaced,
+): void => {
+  const sent = Object.fromEntries(new URLSearchParams(request.url.split('?', 2)[1]));
+  const { params: named, query } = replaced.applyTo({ params, query: sent });
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(named[name]));
+  const search = new URLSearchParams(query).toString();
+  const headers: Headers = {
+    'x-request-id': requestId,
+    location: search === '' ? path : `${path}?${search}`,
+    'cache-control': 'private, no-cache',
+  };
+  if (allowance) setRateHeaders(headers, allowance);
+  send(reply, 308, headers, '');
 };
 
 /** Sends the reply as rows when the client asks for that. */

@@ -10,7 +10,7 @@ import {
   withTimes,
 } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
-import { brandIdOf, brandSlugOf } from '../ids.ts';
+import { brandIdOf } from '../ids.ts';
 
 export type BrandState = {
   readonly details: BrandDetails;
@@ -66,6 +66,7 @@ const statedFields = (profile: BrandProfile): Partial<BrandDetails> => {
 
 const registration = (
   domain: string,
+  slug: string,
   observedAt: string,
   stated: Partial<BrandDetails> | null,
 ): BrandEvent => ({
@@ -73,7 +74,7 @@ const registration = (
   data: {
     brand_id: brandIdOf(domain),
     domain,
-    slug: brandSlugOf(domain),
+    slug,
     name: domain,
     description: null,
     url: `https://${domain}`,
@@ -92,13 +93,19 @@ const registration = (
 const isNamedEarlier = (path: readonly CategoryOnPath[], observedAt: string, named: FieldTimes): boolean =>
   path.some(({ id }) => earlierOf(named[id] ?? null, observedAt) !== named[id]);
 
-/** Each field has the value of the newest profile that states it. Without a newer or older time, records nothing. */
+/**
+ * Each field has the value of the newest profile that states it. Without a newer or older time, records nothing. `slug`:
+ * reserved for a brand that is not registered; `null` for any other.
+ */
 export const recordBrandProfile =
-  (profile: BrandProfile) =>
+  (profile: BrandProfile, slug: string | null) =>
   (state: BrandState): BrandEvent[] => {
     const { domain, observed_at } = profile;
     const stated = statedFields(profile);
-    if (state === null) return [registration(domain, observed_at, stated)];
+    if (state === null) {
+      if (slug === null) throw new Error(`no slug is reserved for ${domain}`);
+      return [registration(domain, slug, observed_at, stated)];
+    }
     const compared = compareFields({ values: state.details, times: state.times }, stated, observed_at);
     const path = compared.changes.category_path === undefined ? (stated.category_path ?? []) : [];
     const names = isNamedEarlier(path, observed_at, state.named);
@@ -118,6 +125,6 @@ export const recordBrandProfile =
 
 /** A scan, a link or a storefront may name a brand before any profile does. */
 export const registerBrand =
-  (domain: string, observedAt: string) =>
+  (domain: string, slug: string, observedAt: string) =>
   (state: BrandState): BrandEvent[] =>
-    state === null ? [registration(domain, observedAt, null)] : [];
+    state === null ? [registration(domain, slug, observedAt, null)] : [];

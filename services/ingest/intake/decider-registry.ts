@@ -52,8 +52,11 @@ type Decision<State, F extends Event> = {
 const withErasedState = <State, F extends Event>(decision: Decision<State, F>): Decision<unknown, Event> =>
   decision as unknown as Decision<unknown, Event>;
 
-/** `observed_at` must be in UTC. */
-export const createDecision = (observation: OneStreamObservation): Decision<unknown, Event> => {
+/** `observed_at` must be in UTC. `slug`: reserved for a brand that a profile registers. */
+export const createDecision = (
+  observation: OneStreamObservation,
+  slug: string | null,
+): Decision<unknown, Event> => {
   switch (observation.type) {
     case 'site.scan':
       return withErasedState({
@@ -65,7 +68,7 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
       return withErasedState({
         stream: brandStream(brandIdOf(observation.domain)),
         decider: brand,
-        decision: recordBrandProfile(observation),
+        decision: recordBrandProfile(observation, slug),
         correct: (database, eventStore) =>
           moveAdsOfDomain(database, eventStore, {
             domain: observation.domain,

@@ -1,12 +1,13 @@
 import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { brandSlugStream } from '#contracts/events/corpus/brand-slug.ts';
 import type { CommandMetadata, Event } from '#contracts/events/event.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
+import { brandSlug, brandSlugsOf, domainOfOldSlug, reserveBrandSlug } from '#domain/corpus/brand-slug.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type ArchiveMode, createArchiveTables } from '#application/media-archive/archive-tables.ts';
 import { wantMedia } from '#application/media-archive/want-media.ts';
 import {
-  appendingAfter,
   type Command,
   type CommandResult,
   createCommandHandler,
@@ -58,6 +59,9 @@ export const createStreamCommands = (eventStore: Pick<EventStore, 'load' | 'appe
 const POOL_CLIENTS = 8;
 const BRANDS_CACHED_MAX = 100_000;
 const LOCK_RETRIES: RetryLimits = { attempts: 5, firstDelayMs: 100, maxDelayMs: 1_000 };
+
+/** Mostly a brand and its slug are new. Otherwise the append fails, and the decision is repeated on the stream's state. */
+const NO_STREAM = { revision: -1n, position: 0n };
 
 const metadata = (commandId: string): CommandMetadata =>
   eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
@@ -122,6 +126,31 @@ export const openIntake = async ({
   };
   const isBrandRegistered = (domain: string): Promise<boolean> => hasBrand(domain).catch(() => false);
 
+  /**
+   * Repeated, it returns the same slug; a brand that is not registered afterwards keeps it for the next time. An older
+   * slug of a registered brand is left to it.
+   */
+  const reserveSlug = async (domain: string, observedAt: string): Promise<string> => {
+    for (const slug of brandSlugsOf(domain)) {
+      const former = domainOfOldSlug(slug);
+      if (former.includes('.') && former !== domain && (await hasBrand(former))) continue;
+      const commandId = v7();
+      const { state } = await executeFromCached(
+        eventStore,
+        {
+          stream: brandSlugStream(slug),
+          decider: brandSlug,
+          decision: reserveBrandSlug(slug, domain, observedAt),
+          metadata: metadata(commandId),
+          commandId,
+        },
+        { state: brandSlug.initial, ...NO_STREAM },
+      );
+      if (state === brandIdOf(domain)) return slug;
+    }
+    throw new Error(`other brands have all slugs of ${domain}`);
+  };
+
   const registerIfMissing = async (
     domain: string,
     observedAt: string,
@@ -131,11 +160,10 @@ export const openIntake = async ({
     const brandId = brandIdOf(domain);
     const stream = brandStream(brandId);
     return await whileMarked(database, { stream, commandId }, async (mark) => {
-      const decision = registerBrand(domain, observedAt);
+      const [slug] = await Promise.all([reserveSlug(domain, observedAt), mark.set()]);
+      const decision = registerBrand(domain, slug, observedAt);
       const command = { stream, decider: brand, decision, metadata: metadata(commandId), commandId };
-      // Mostly the brand is new. Otherwise the append fails, and the decision is repeated on the stream's state.
-      const absent = { state: brand.initial, revision: -1n, position: 0n };
-      const { events } = await executeFromCached(appendingAfter(eventStore, mark.set), command, absent);
+      const { events } = await executeFromCached(eventStore, command, { state: brand.initial, ...NO_STREAM });
       await storeBrand(database, brandId, domain, observedAt);
       return events.length;
     });
@@ -189,7 +217,9 @@ export const openIntake = async ({
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, correct, cause, registers } = createDecision(observed);
+        const isNewBrand = observed.type === 'brand.profile' && !(await hasBrand(observed.domain));
+        const slug = isNewBrand ? await reserveSlug(observed.domain, observed.observed_at) : null;
+        const { stream, decider, decision, correct, cause, registers } = createDecision(observed, slug);
         const command = { stream, decider, decision, metadata: metadata(commandId), commandId };
         const appending = { stream, commandId };
         const append = () =>

@@ -43,7 +43,7 @@ const itemOf = (
     observed_at: at,
     brand: {
       id: brandIdOf('sample.example'),
-      slug: 'sample-example',
+      slug: 'sample',
       name: 'Sample brand',
       logo_url: null,
       // The brand does not exist, and a link must lead somewhere.

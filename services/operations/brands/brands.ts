@@ -19,7 +19,7 @@ import {
   searchText,
   wholeNumber,
 } from '../endpoint/parameters.ts';
-import { BRAND_UNKNOWN, withBrand } from './find-brand.ts';
+import { refuseUnknown, withBrand } from './find-brand.ts';
 import { latestIn, listReply, pageAsOf } from '../endpoint/reply.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 
@@ -58,8 +58,9 @@ export const getBrand = endpoint({
   past: 'brand',
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
-    const brand = await findBrandWithFreshness(db, brandRefOf(params.brandId));
-    if (!brand) throw BRAND_UNKNOWN;
+    const brand =
+      (await findBrandWithFreshness(db, brandRefOf(params.brandId))) ??
+      (await refuseUnknown(db, params.brandId));
     return { data: brand.detail, asOf: brand.as_of, freshness: brand.freshness };
   },
 });

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { findBrand } from '#projections/brands/read.ts';
+import { domainOfOldSlug } from '#domain/corpus/brand-slug.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { findBrand, readBrandSlug } from '#projections/brands/read.ts';
 import type { ItemsAsOf } from '#projections/shared-tables/applied-scan.ts';
 import { brandParams, brandRefOf, noQuery } from '../endpoint/parameters.ts';
 import { type Contract, type Endpoint, endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID } from '../endpoint/examples.ts';
 import { listReply } from '../endpoint/reply.ts';
 
-/** Slugs follow from the domain and never change, so entries do not expire. */
+/** The slug of a brand never changes, so entries do not expire. The brand that is read proves them. */
 const CACHED_SLUGS_MAX = 50_000;
 const idBySlug = new LRUCache<string, string>({ max: CACHED_SLUGS_MAX });
 
@@ -17,14 +19,41 @@ export type ExistingBrand = NonNullable<Awaited<ReturnType<typeof findBrand>>>;
 /** A constant, because a stack trace per refusal costs more than the lookup. */
 export const BRAND_UNKNOWN = new Refusal('not_found', 'Brand not found. It may still run ads.');
 
-/** Accepts a uuid or a slug. Throws `BRAND_UNKNOWN`. */
-export const requireBrand = async (db: ReadDatabase, text: string): Promise<ExistingBrand> => {
-  const found = await findBrand(db, brandRefOf(text));
-  if (!found) throw BRAND_UNKNOWN;
-  return found;
+type Named = {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
 };
 
-/** Runs both queries concurrently when the id is known. Throws `BRAND_UNKNOWN`. */
+/** The caller used an older slug of the brand. */
+export class SlugReplaced extends Error {
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`The brand has the slug ${slug} now.`);
+    this.name = 'SlugReplaced';
+    this.slug = slug;
+  }
+
+  /** The input with the present slug. */
+  applyTo<Input extends Named>(input: Input): Input {
+    return input.params?.['brandId'] === undefined
+      ? { ...input, query: { ...input.query, brand_id: this.slug } }
+      : { ...input, params: { ...input.params, brandId: this.slug } };
+  }
+}
+
+/** Throws `SlugReplaced` for an older slug, otherwise `BRAND_UNKNOWN`. */
+export const refuseUnknown = async (db: ReadDatabase, text: string): Promise<never> => {
+  const ref = brandRefOf(text);
+  const slug = 'id' in ref ? null : await readBrandSlug(db, brandIdOf(domainOfOldSlug(ref.slug)));
+  throw slug === null ? BRAND_UNKNOWN : new SlugReplaced(slug);
+};
+
+/** Accepts a uuid or a slug. Throws as `refuseUnknown`. */
+export const requireBrand = async (db: ReadDatabase, text: string): Promise<ExistingBrand> =>
+  (await findBrand(db, brandRefOf(text))) ?? (await refuseUnknown(db, text));
+
+/** Runs both queries concurrently when the id is known. Throws as `refuseUnknown`. */
 export const withBrand = async <T>(
   db: ReadDatabase,
   text: string,
@@ -34,7 +63,7 @@ export const withBrand = async <T>(
   const id = 'id' in ref ? ref.id : idBySlug.get(ref.slug);
   if (id !== undefined) {
     const [brand, found] = await Promise.all([requireBrand(db, text), read(id)]);
-    return { brand, found };
+    if (brand.brand_id === id) return { brand, found };
   }
   const brand = await requireBrand(db, text);
   idBySlug.set(text, brand.brand_id);

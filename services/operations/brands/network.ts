@@ -24,7 +24,7 @@ import {
   otherBrandReference,
 } from '../endpoint/examples.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { noParams, slugOrUuid } from '../endpoint/parameters.ts';
+import { brandUuidOrSlug, noParams } from '../endpoint/parameters.ts';
 import { CATEGORY_UNKNOWN } from '../categories.ts';
 
 const reusedCopyExample = {
@@ -56,7 +56,7 @@ const EMPTY_NETWORK = JSON.stringify({
 
 const Query = z
   .strictObject({
-    brand_id: slugOrUuid.optional().meta({ description: 'Uuid or slug of a brand.' }),
+    brand_id: brandUuidOrSlug.optional(),
     category_id: Uuid.optional().meta({
       description: 'Network of the public brands of this category, of any level.',
     }),

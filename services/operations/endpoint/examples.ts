@@ -11,20 +11,20 @@ const middleCategory = { id: '1b3d5f70-2c4e-5a6b-9d8f-3e5a7c9b1d2f', slug: 'shoe
 
 export const brandReference = {
   id: BRAND_ID,
-  slug: 'harbor-and-pine-com',
+  slug: 'harbor-and-pine',
   name: 'Harbor & Pine',
   logo_url: 'https://harbor-and-pine.com/logo.png',
-  url: `${BASE_URL}/v1/brands/harbor-and-pine-com`,
+  url: `${BASE_URL}/v1/brands/harbor-and-pine`,
 };
 
 export const formats = { video: 41, image: 62, carousel: 18, dco: 5, other: 0 };
 
 export const brandSummary = {
   id: BRAND_ID,
-  slug: 'harbor-and-pine-com',
+  slug: 'harbor-and-pine',
   name: 'Harbor & Pine',
   domain: 'harbor-and-pine.com',
-  url: `${BASE_URL}/v1/brands/harbor-and-pine-com`,
+  url: `${BASE_URL}/v1/brands/harbor-and-pine`,
   logo_url: 'https://harbor-and-pine.com/logo.png',
   country: 'US',
   category,
@@ -156,10 +156,10 @@ export const CREATOR_PAGE = { page_id: '110293847561029', page_name: 'Coastal Fi
 export const OTHER_BRAND_ID = 'd4a7c9e2-6b1f-5d83-8c5a-2f0e4b6d8a17';
 export const otherBrandReference = {
   id: OTHER_BRAND_ID,
-  slug: 'tide-wool-com',
+  slug: 'tide-wool',
   name: 'Tide Wool',
   logo_url: null,
-  url: `${BASE_URL}/v1/brands/tide-wool-com`,
+  url: `${BASE_URL}/v1/brands/tide-wool`,
 };
 
 export const operatorFields = {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CalendarDate, LibraryId, Slug, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { ApiKeyId } from '#contracts/resources/workspace/api-key.ts';
+import type { Endpoint } from './define-endpoint.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
 /** Specification, part "Endpoints", general rules. */
@@ -95,9 +96,17 @@ export const noQuery = z.strictObject({});
 /** Tests the slug first, because it accepts almost every request, including a lower-case uuid. */
 export const slugOrUuid = z.union([Slug, Uuid], 'a slug, or a uuid');
 
-export const brandParams = z.strictObject({
-  brandId: slugOrUuid.meta({ description: 'Uuid or slug of a brand.' }),
+export const brandUuidOrSlug = slugOrUuid.meta({
+  description:
+    'Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one.',
 });
+export const brandParams = z.strictObject({ brandId: brandUuidOrSlug });
+
+/** Replies 308 to an older slug. */
+export const takesBrandSlug = ({ params, query }: Pick<Endpoint, 'params' | 'query'>): boolean =>
+  [params.shape['brandId'], query.shape['brand_id']].some(
+    (schema) => (schema instanceof z.ZodOptional ? schema.unwrap() : schema) === brandUuidOrSlug,
+  );
 export const operatorParams = z.strictObject({
   operatorId: Uuid.meta({ description: 'Id of an operator.' }),
 });
@@ -128,6 +137,6 @@ export const briefParams = z.strictObject({
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A slug never looks like a uuid: that would take a top-level domain of twelve hex digits. */
+/** No brand has a slug that looks like a uuid. */
 export const brandRefOf = (text: string): BrandRef =>
   UUID.test(text) ? { id: text.toLowerCase() } : { slug: text };

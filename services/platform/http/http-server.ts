@@ -69,10 +69,8 @@ export const send = (
       return;
     }
   }
-  if (status !== 304) {
-    headers['content-type'] = JSON_CONTENT;
-    headers['content-length'] = bytes;
-  }
+  if (bytes > 0) headers['content-type'] = JSON_CONTENT;
+  if (status !== 304) headers['content-length'] = bytes;
   reply.hijack();
   reply.raw.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8');
 };

@@ -14,10 +14,10 @@ const item: AlertItem = {
   observed_at: '2026-05-02T08:00:00.000Z',
   brand: {
     id: '0c6a5ed2-0f0f-8f5c-9a52-0f4a6e5d1a11',
-    slug: 'shop-example',
+    slug: 'shop',
     name: 'A shop with a name',
     logo_url: 'https://cdn.shop.example/logo-of-the-brand.png',
-    url: 'https://api.test/v1/brands/shop-example',
+    url: 'https://api.test/v1/brands/shop',
   },
   title: `New ad: ${'words that an ad begins with, '.repeat(4)}`,
   ad_id: '1000000000000001',

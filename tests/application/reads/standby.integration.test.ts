@@ -68,7 +68,7 @@ const isBrandReadFromStandby = async (key: { text: string }): Promise<boolean> =
   // The standby's position is read four times a second, so one read alone would prove nothing.
   const [before, reads] = [readsOfStandby, 20];
   for (let read = 0; read < reads; read += 1) {
-    expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
+    expect((await on(app).get('/v1/brands/alpha', { key })).status).toBe(200);
   }
   return readsOfStandby - before >= reads;
 };
@@ -112,7 +112,7 @@ test('reads succeed while the standby is silent, slow or gone, or loses its conn
   const played = pairs > PAIRS_SHORT ? Object.keys(faults) : ['mute', 'reset'];
   for (const fault of played) {
     faults[fault]?.();
-    const reads = Array.from({ length: 10 }, () => on(app).get('/v1/brands/alpha-com', { key }));
+    const reads = Array.from({ length: 10 }, () => on(app).get('/v1/brands/alpha', { key }));
     for (const { status } of await Promise.all(reads)) expect([fault, status]).toEqual([fault, 200]);
     proxy.set('pass');
     proxy.endFaults();
@@ -233,9 +233,9 @@ test('a revoked key is refused and a new key is accepted at once, while the repl
     const revokeAll = async (caller: number): Promise<void> => {
       for (let count = caller; count < revocations; count += CALLERS) {
         const key = await stack.key();
-        expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
+        expect((await on(app).get('/v1/brands/alpha', { key })).status).toBe(200);
         await stack.revoke(key);
-        if ((await on(app).get('/v1/brands/alpha-com', { key })).status !== 401) accepted += 1;
+        if ((await on(app).get('/v1/brands/alpha', { key })).status !== 401) accepted += 1;
       }
     };
     await Promise.all(Array.from({ length: CALLERS }, (_, caller) => revokeAll(caller)));
@@ -250,7 +250,7 @@ test('reads and writes go on while the standby is gone, and reads return to it',
 }, async () => {
   const key = await stack.key();
   await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
-  const reading = Array.from({ length: 20 }, () => on(app).get('/v1/brands/alpha-com', { key }));
+  const reading = Array.from({ length: 20 }, () => on(app).get('/v1/brands/alpha', { key }));
   await postgres.standby.stop();
   for (const reply of await Promise.all(reading)) expect(reply.status).toBe(200);
   const written = await on(app).post(notesOf(key), {

@@ -159,7 +159,7 @@ test.runIf(isLong)(
     const readBrands = async (): Promise<void> => {
       const authorization = `Bearer ${key.text}`;
       for (let read = 0; read < DOWNLOADS; read += READS_AT_ONCE)
-        await download(`${api}/v1/brands/alpha-com`, READS_AT_ONCE, { authorization });
+        await download(`${api}/v1/brands/alpha`, READS_AT_ONCE, { authorization });
     };
     const figures: string[] = [];
     for (const [pid, url] of attacked) {

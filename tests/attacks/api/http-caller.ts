@@ -42,8 +42,8 @@ const pipeline = (requests: number): Promise<readonly Met[]> =>
         const replies = text.matchAll(/HTTP\/1\.1 (\d+)/g);
         resolve(Array.from(replies, ([, status]) => ({ status: Number(status), retryAfter: undefined, ms })));
       });
-    const one = 'GET /v1/brands/alpha-com HTTP/1.1\r\nhost: a\r\n\r\n';
-    const last = 'GET /v1/brands/alpha-com HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+    const one = 'GET /v1/brands/alpha HTTP/1.1\r\nhost: a\r\n\r\n';
+    const last = 'GET /v1/brands/alpha HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
     socket.write(one.repeat(requests - 1) + last);
   });
 

@@ -26,7 +26,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const get = (key: Key | null, headers: Readonly<Record<string, string>> = {}, address = '192.0.2.1') =>
   app.inject({
-    url: '/v1/brands/alpha-com',
+    url: '/v1/brands/alpha',
     remoteAddress: address,
     headers: { ...(key ? { authorization: `Bearer ${key.text}` } : {}), ...headers },
   });

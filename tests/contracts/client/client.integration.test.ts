@@ -47,9 +47,14 @@ describe('the client', () => {
   test('reads all pages of a list', async () => {
     const options = { params: { query: { limit: 2, sort: 'name' as const } } };
     const slugs = await all(client.items('/v1/brands', options), ({ slug }) => slug);
-    expect(slugs).toEqual(['alpha-com', 'beta-com', 'gamma-com']);
+    expect(slugs).toEqual(['alpha', 'beta', 'gamma']);
     const pages = await all(client.pages('/v1/brands', options), ({ meta }) => meta.count);
     expect(pages).toEqual([2, 1]);
+  });
+
+  test('follows an older slug to the brand', async () => {
+    const options = { params: { path: { brandId: 'alpha-com' } } };
+    expect((await client.GET('/v1/brands/{brandId}', options)).data?.data.slug).toBe('alpha');
   });
 
   test('reads its own write, and passes its position on to another client', async () => {
@@ -89,8 +94,8 @@ describe('the client', () => {
       parseAs: 'text',
     });
     expect(data?.split('\n').slice(1, 3)).toEqual([
-      expect.stringContaining('alpha-com'),
-      expect.stringContaining('beta-com'),
+      expect.stringContaining('alpha'),
+      expect.stringContaining('beta'),
     ]);
   });
 });
@@ -113,7 +118,7 @@ const argumentsFor = (brand: CorpusBrand | undefined) => ({
 });
 const resultFor = (brand: CorpusBrand | undefined) => ({
   workspace: key.workspaceId,
-  slugs: ['alpha-com', 'beta-com', 'gamma-com'],
+  slugs: ['alpha', 'beta', 'gamma'],
   saved: brand?.id,
   items: expect.arrayContaining([brand?.id]) as unknown,
   refused: 'WebhookRefused',

@@ -1,8 +1,8 @@
-import { brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile } from '#tests/dsl/site-events.ts';
 import { describe, it } from 'vitest';
 import type { BrandEvent, BrandRegistered } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
-import { brand, recordBrandProfile, registerBrand } from '#domain/corpus/brand.ts';
+import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { categoryPathOf } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordPageLink, socialPage } from '#domain/corpus/social-page.ts';
@@ -19,7 +19,7 @@ const registered: BrandRegistered = {
   data: {
     brand_id: BRAND,
     domain: 'soft-socks.example',
-    slug: 'soft--socks-example',
+    slug: 'soft-socks',
     name: 'Soft Socks',
     description: null,
     url: 'https://soft-socks.example',
@@ -42,21 +42,21 @@ const registeredByDomain = (day: number): BrandEvent => {
 
 describe('recordBrandProfile and registerBrand', () => {
   it('register the brand with its first profile', () => {
-    given(brand).when(recordBrandProfile(profile())).records(registered);
+    given(brand).when(recordProfile(profile())).records(registered);
   });
 
   it('register the brand once by its domain when only a scan names it', () => {
     given(brand)
-      .when(registerBrand('soft-socks.example', at(1)))
+      .when(registerBrand('soft-socks.example', 'soft-socks', at(1)))
       .records(registeredByDomain(1));
     given(brand, registered)
-      .when(registerBrand('soft-socks.example', at(2)))
+      .when(registerBrand('soft-socks.example', 'soft-socks', at(2)))
       .records();
   });
 
   it('accept a profile older than the scan that registered the brand', () => {
     given(brand, registeredByDomain(5))
-      .when(recordBrandProfile(profile({ country: 'US' })))
+      .when(recordProfile(profile({ country: 'US' })))
       .records({
         type: 'BrandProfileChanged',
         data: { brand_id: BRAND, observed_at: at(1), changes: { name: 'Soft Socks', country: 'US' } },
@@ -66,7 +66,7 @@ describe('recordBrandProfile and registerBrand', () => {
   it('change only the fields that a later profile states', () => {
     const path = ['Apparel', 'Socks & Hosiery'];
     given(brand, registered)
-      .when(recordBrandProfile(profile({ observed_at: at(2), country: 'US', category_path: path })))
+      .when(recordProfile(profile({ observed_at: at(2), country: 'US', category_path: path })))
       .records({
         type: 'BrandProfileChanged',
         data: {
@@ -96,7 +96,7 @@ describe('recordBrandProfile and registerBrand', () => {
     };
     given(brand, registered, socks)
       .when(
-        recordBrandProfile(
+        recordProfile(
           profile({ observed_at: at(2), name: 'Older', country: 'DE', category_path: ['Hosiery'] }),
         ),
       )
@@ -118,16 +118,16 @@ describe('recordBrandProfile and registerBrand', () => {
       data: { brand_id: BRAND, observed_at: at(4), changes: {}, confirmed: ['name'] },
     };
     given(brand, registered)
-      .when(recordBrandProfile(profile({ observed_at: at(4) })))
+      .when(recordProfile(profile({ observed_at: at(4) })))
       .records(again);
     given(brand, registered, again)
-      .when(recordBrandProfile(profile({ observed_at: at(2), name: 'Between' })))
+      .when(recordProfile(profile({ observed_at: at(2), name: 'Between' })))
       .records();
   });
 
   it('record the time of a profile that is older than all others', () => {
     given(brand, { ...registered, data: { ...registered.data, observed_at: at(5) } })
-      .when(recordBrandProfile(profile({ observed_at: at(3), name: 'Older' })))
+      .when(recordProfile(profile({ observed_at: at(3), name: 'Older' })))
       .records({
         type: 'BrandProfileChanged',
         data: { brand_id: BRAND, observed_at: at(3), changes: {}, confirmed: [] },
@@ -140,10 +140,10 @@ describe('recordBrandProfile and registerBrand', () => {
       data: { brand_id: BRAND, observed_at: at(3), changes: { country: 'US' }, confirmed: ['name'] },
     };
     given(brand, registered, changed)
-      .when(recordBrandProfile(profile({ observed_at: at(2), country: 'DE' })))
+      .when(recordProfile(profile({ observed_at: at(2), country: 'DE' })))
       .records();
     given(brand, registered, changed)
-      .when(recordBrandProfile(profile({ observed_at: at(4) })))
+      .when(recordProfile(profile({ observed_at: at(4) })))
       .records({
         type: 'BrandProfileChanged',
         data: { brand_id: BRAND, observed_at: at(4), changes: {}, confirmed: ['name'] },

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '#contracts/events/event.ts';
-import { brand, recordBrandProfile, registerBrand } from '#domain/corpus/brand.ts';
+import { recordProfile } from '#tests/dsl/site-events.ts';
+import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
 import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import { landingPage, recordPageClassification, recordPageScrape } from '#domain/corpus/landing-page.ts';
@@ -40,7 +41,7 @@ const KINDS: Readonly<Record<string, Kind<unknown, Event>>> = {
       is_public: orBlank(true, false),
       indexable: orBlank(true, false),
     }),
-    record: recordBrandProfile,
+    record: recordProfile,
   },
   'social_page.profile': {
     decider: socialPage,
@@ -227,7 +228,7 @@ test('a brand that its domain registered has the values of its profiles, wheneve
   const kind = KINDS['brand.profile'] as Kind<unknown, Event>;
   fc.assert(
     fc.property(fc.array(kind.observation, { minLength: 1, maxLength: 5 }), day, (profiles, registeredAt) => {
-      const [registered] = registerBrand(DOMAIN, registeredAt)(null);
+      const [registered] = registerBrand(DOMAIN, 'shop', registeredAt)(null);
       const first = brand.evolve(brand.initial, registered as never);
       const afterwards = fold(kind, profiles, first) as NonNullable<ReturnType<typeof brand.evolve>>;
       const alone = fold(kind, profiles) as typeof afterwards;

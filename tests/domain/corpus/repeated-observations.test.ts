@@ -1,8 +1,8 @@
-import { trafficEstimate, brandProfile } from '#tests/dsl/site-events.ts';
+import { brandProfile, recordProfile, trafficEstimate } from '#tests/dsl/site-events.ts';
 import { expect, test } from 'vitest';
 import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
-import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brand } from '#domain/corpus/brand.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
 import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import { landingPage, recordPageClassification, recordPageScrape } from '#domain/corpus/landing-page.ts';
@@ -40,7 +40,7 @@ const PAGE_URL = 'https://www.shop.example/products/boot';
 const COUNTS: Readonly<Record<string, () => readonly number[]>> = {
   'brand.profile': () =>
     eventsOf(brand, (observed_at) =>
-      recordBrandProfile(
+      recordProfile(
         brandProfile({
           observed_at,
           description: 'Boots.',

@@ -62,7 +62,7 @@ export const startLoadedApi = async (
     process,
     origin,
     base,
-    read: (signal) => fetch(`${base}/brands/alpha-com`, { headers, signal }),
+    read: (signal) => fetch(`${base}/brands/alpha`, { headers, signal }),
     write: post('notes', { subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
     track: post('tracked-brands', { brand_id: brandId }),
   };

@@ -61,7 +61,7 @@ afterAll(() => resources.disposeAsync());
 const measure = (callers: CallersProcess, keys: readonly Key[]): Promise<LightReadTimes> =>
   callers.ask<LightReadTimes>({
     origin: api.origin,
-    path: '/v1/brands/alpha-com',
+    path: '/v1/brands/alpha',
     key: other.key.text,
     callers: HOT_CALLERS,
     newKeys: keys.map(({ text }) => text),

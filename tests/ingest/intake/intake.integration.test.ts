@@ -65,7 +65,7 @@ describe('brands', () => {
     expect(outcome).toMatchObject({ events: 3, totals: { baseline: 1 } });
     expect(await eventStore.last(brandStream(brandIdOf('unheard.example')))).toMatchObject({
       type: 'BrandRegistered',
-      data: { name: 'unheard.example', slug: 'unheard-example' },
+      data: { name: 'unheard.example', slug: 'unheard' },
     });
   });
 });

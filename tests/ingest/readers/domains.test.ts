@@ -1,25 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
-import { brandSlugOf } from '#domain/ids.ts';
 import { brandDomainOf } from '#services/ingest/readers/scan-key.ts';
-import { runs } from '#tests/property-seed.ts';
-
-/** Random texts, to test domains and slugs. */
-const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 8 });
-const anyDomain = anyText
-  .map((text) => `${text}.example`)
-  .filter((text) => ObservedDomain.safeParse(text).success);
-
-test('different domains get different slugs', () => {
-  fc.assert(
-    fc.property(anyDomain, anyDomain, (one, other) => {
-      expect(brandSlugOf(one) === brandSlugOf(other)).toBe(one === other);
-    }),
-    { numRuns: runs(2_000) },
-  );
-});
 
 test.each([
   'a..b.example',

@@ -41,10 +41,10 @@ describe('the receiver of the demo', () => {
       observed_at: NOW.toISOString(),
       brand: {
         id: BRAND_ID,
-        slug: 'shop-example',
+        slug: 'shop',
         name: 'Shop & <b>Sons</b>',
         logo_url: null,
-        url: 'http://127.0.0.1/v1/brands/shop-example',
+        url: 'http://127.0.0.1/v1/brands/shop',
       },
       title: 'A new ad <script>alert(1)</script>',
       ad_id: '7100000000000014',

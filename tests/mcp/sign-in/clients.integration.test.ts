@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === null)('an app with the official client', () => {
       expect(reader.getNegotiatedProtocolVersion()).toBe(VERSIONS[revision]);
       await find(reader);
 
-      const track = { name: 'track_brand', arguments: { brand: 'alpha-com' } };
+      const track = { name: 'track_brand', arguments: { brand: 'alpha' } };
       await expect(reader.callTool(track)).rejects.toBeInstanceOf(UnauthorizedError);
       await visit(page, app.beginAgain());
       await heading(page, 'Allow this app?');

@@ -92,18 +92,18 @@ const pause = async (name: string): Promise<void> => {
 };
 
 const REPLIES: readonly (readonly [path: string, readsFrom: readonly string[]])[] = [
-  ['/v1/brands/alpha-com', ['brands', 'freshness']],
-  ['/v1/brands/alpha-com/breakdown', ['brands']],
-  ['/v1/brands/alpha-com/daily-activity', ['daily-activity']],
-  ['/v1/brands/alpha-com/velocity', ['velocity']],
-  ['/v1/brands/alpha-com/ads', ['ads']],
+  ['/v1/brands/alpha', ['brands', 'freshness']],
+  ['/v1/brands/alpha/breakdown', ['brands']],
+  ['/v1/brands/alpha/daily-activity', ['daily-activity']],
+  ['/v1/brands/alpha/velocity', ['velocity']],
+  ['/v1/brands/alpha/ads', ['ads']],
   ['/v1/ads?status=missing', ['ads']],
-  ['/v1/brands/alpha-com/creative-library', ['ads', 'creatives']],
-  ['/v1/brands/alpha-com/social-pages', ['social-pages']],
-  ['/v1/brands/alpha-com/leakage', ['social-pages']],
-  ['/v1/brands/alpha-com/copy-reuse', ['social-pages']],
-  ['/v1/brands/alpha-com/partnerships', ['partnerships']],
-  ['/v1/brand-network?brand_id=alpha-com', ['social-pages']],
+  ['/v1/brands/alpha/creative-library', ['ads', 'creatives']],
+  ['/v1/brands/alpha/social-pages', ['social-pages']],
+  ['/v1/brands/alpha/leakage', ['social-pages']],
+  ['/v1/brands/alpha/copy-reuse', ['social-pages']],
+  ['/v1/brands/alpha/partnerships', ['partnerships']],
+  ['/v1/brand-network?brand_id=alpha', ['social-pages']],
   ['/v1/hubs', ['social-pages']],
   ['/v1/rankings/risers', ['rankings', 'brands']],
   [`/v1/categories/${APPAREL_ID}`, ['categories']],
@@ -113,8 +113,8 @@ const REPLIES: readonly (readonly [path: string, readsFrom: readonly string[]])[
   ['/v1/system/freshness', ['brands']],
   ['/v1/tools', ['tools']],
   ['/v1/tools/one', ['tools']],
-  ['/v1/brands/alpha-com/tech-stack', ['tools']],
-  ['/v1/brands/alpha-com/split-tests', ['split-tests']],
+  ['/v1/brands/alpha/tech-stack', ['tools']],
+  ['/v1/brands/alpha/split-tests', ['split-tests']],
   ['/v1/split-test-census', ['split-tests']],
   ['/v1/workspaces/{ws}/tracked-brands', ['brands', 'freshness']],
   ['/v1/workspaces/{ws}/tracked-brands/freshness', ['freshness']],
@@ -214,7 +214,7 @@ describe('meta.as_of of an empty list', () => {
   test.each([...ofAds, ...ofSites])(
     'of a brand that was never scanned is the last observation of the brand: %s',
     async (list) => {
-      const { meta } = await on(app).get(`/v1/brands/never-com/${list}`, { key });
+      const { meta } = await on(app).get(`/v1/brands/never/${list}`, { key });
       expect(meta.as_of).toBe(profiledAt);
     },
   );

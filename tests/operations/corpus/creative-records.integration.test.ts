@@ -113,7 +113,7 @@ describe('searchCreativeRecords 400', () => {
     'hook=shock',
     'depth=deep',
     'media_kind=audio',
-    'brand_id=alpha-com',
+    'brand_id=alpha',
     'said=',
     `shown=${'x'.repeat(201)}`,
     'min_duration_seconds=-1',
@@ -218,7 +218,7 @@ describe('getCreativeCoverage 200', () => {
 
 describe('getCreativeCoverage 400', () => {
   test('rejects a slug', async () => {
-    expect((await on(app).get('/v1/creative-coverage?brand_id=alpha-com', { key })).status).toBe(400);
+    expect((await on(app).get('/v1/creative-coverage?brand_id=alpha', { key })).status).toBe(400);
   });
 });
 

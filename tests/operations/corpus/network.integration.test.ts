@@ -63,7 +63,7 @@ const get = (path: string) => on(app).get(path, { key });
 
 describe('listBrandSocialPages 200', () => {
   test('lists published links with followers, most ads first, and omits withheld links', async () => {
-    const { data, meta } = await get('/v1/brands/alpha-example/social-pages');
+    const { data, meta } = await get('/v1/brands/alpha/social-pages');
     expect(data).toMatchObject([
       { page_id: OWN, page_name: `Page ${OWN}`, role: 'OFFICIAL', followers: 1_200, active_ads: 2 },
       { page_id: SHARED, role: 'UNVERIFIED', followers: null, active_ads: 1 },
@@ -86,14 +86,14 @@ describe('getBrandLeakage 200', () => {
     expect(meta.as_of).toBe(at(5));
   });
   test('returns zeros for a brand without ads', async () => {
-    const { data } = await get('/v1/brands/delta-example/leakage');
+    const { data } = await get('/v1/brands/delta/leakage');
     expect(data).toMatchObject({ active_ads: 0, largest_third_party_pages: [] });
   });
 });
 describe('getBrandCopyReuse 200', () => {
   test('finds the texts of the brand on pages that are not linked to it', async () => {
     // The shared page is linked to alpha, so it does not count as foreign. Beta has no linked page.
-    expect((await get('/v1/brands/alpha-example/copy-reuse')).data).toEqual([
+    expect((await get('/v1/brands/alpha/copy-reuse')).data).toEqual([
       {
         body: 'WARM SOCKS for cold feet',
         brand_ads: 1,
@@ -102,12 +102,12 @@ describe('getBrandCopyReuse 200', () => {
         largest_foreign_pages: [{ page: { page_id: OUTLET, page_name: `Page ${OUTLET}` }, active_ads: 1 }],
       },
     ]);
-    expect((await get('/v1/brands/beta-example/copy-reuse')).data).toEqual([]);
+    expect((await get('/v1/brands/beta/copy-reuse')).data).toEqual([]);
   });
 });
 describe('listBrandPartnerships 200', () => {
   test('returns both directions, merged per creator', async () => {
-    const { data, meta } = await get('/v1/brands/alpha-example/partnerships');
+    const { data, meta } = await get('/v1/brands/alpha/partnerships');
     expect(data).toMatchObject([
       { creator: { page_id: CREATOR }, ads: 2, brand_page_ads: 1, creator_page_ads: 1, active_ads: 2 },
     ]);
@@ -116,10 +116,10 @@ describe('listBrandPartnerships 200', () => {
 });
 describe('getBrandNetwork 200', () => {
   test('returns a brand and its direct public neighbours', async () => {
-    const { data, meta } = await get('/v1/brand-network?brand_id=alpha-example');
+    const { data, meta } = await get('/v1/brand-network?brand_id=alpha');
     expect(data).toMatchObject({
       brands: [
-        { brand: { name: 'alpha', url: `${BASE_URL}/v1/brands/alpha-example` }, linked_brands: 1 },
+        { brand: { name: 'alpha', url: `${BASE_URL}/v1/brands/alpha` }, linked_brands: 1 },
         { brand: { name: 'beta' }, linked_brands: 1 },
       ],
       links: [{ brand_ids: [idOf('alpha'), idOf('beta')].toSorted(), shared_pages: 1, confidence: 0.5 }],
@@ -135,12 +135,12 @@ describe('getBrandNetwork 200', () => {
   });
   test('returns only the brand itself when it has no links or is not public', async () => {
     const alone = { links: [], brands_with_link: 0 };
-    expect((await get('/v1/brand-network?brand_id=gamma-example')).data).toMatchObject({
+    expect((await get('/v1/brand-network?brand_id=gamma')).data).toMatchObject({
       ...alone,
       brands: [{ brand: { name: 'gamma' }, linked_brands: 0 }],
       brands_without_link: 1,
     });
-    expect((await get('/v1/brand-network?brand_id=hidden-example')).data).toMatchObject({
+    expect((await get('/v1/brand-network?brand_id=hidden')).data).toMatchObject({
       ...alone,
       brands: [{ brand: { name: 'hidden' } }],
       brands_without_link: 0,
@@ -155,12 +155,12 @@ describe('getBrandNetwork 200', () => {
     });
   });
   test('contains no statement about owners', async () => {
-    const { data } = await get('/v1/brand-network?brand_id=alpha-example');
+    const { data } = await get('/v1/brand-network?brand_id=alpha');
     expect(JSON.stringify(data)).not.toMatch(/own|parent|subsidiary|operator/i);
   });
 });
 describe('getBrandNetwork 400', () => {
-  test.each(['', `?brand_id=alpha-example&category_id=${SOCKS.id}`, '?category_id=socks', '?brand_id=A%20B'])(
+  test.each(['', `?brand_id=alpha&category_id=${SOCKS.id}`, '?category_id=socks', '?brand_id=A%20B'])(
     'rejects %j',
     async (query) => {
       expect((await get(`/v1/brand-network${query}`)).status).toBe(400);
@@ -169,7 +169,7 @@ describe('getBrandNetwork 400', () => {
 });
 describe('getBrandNetwork 404', () => {
   test('rejects an unknown brand and an unknown category', async () => {
-    expect((await get('/v1/brand-network?brand_id=nobody-com')).status).toBe(404);
+    expect((await get('/v1/brand-network?brand_id=nobody')).status).toBe(404);
     expect((await get(`/v1/brand-network?category_id=${UNKNOWN}`)).status).toBe(404);
   });
 });
@@ -184,8 +184,8 @@ describe('listHubs 200', () => {
         brands: 2,
         active_ads: 3,
         roster: [
-          { brand: { slug: 'beta-example' }, active_ads: 2 },
-          { brand: { slug: 'alpha-example' }, active_ads: 1 },
+          { brand: { slug: 'beta' }, active_ads: 2 },
+          { brand: { slug: 'alpha' }, active_ads: 1 },
         ],
       },
     ]);
@@ -227,7 +227,7 @@ describe('getOperator 200', () => {
     const { data } = await get(`/v1/operators/${HOLDING}`);
     expect(data).toMatchObject({
       id: HOLDING,
-      brands: [{ slug: 'alpha-example' }, { slug: 'beta-example' }],
+      brands: [{ slug: 'alpha' }, { slug: 'beta' }],
       page_associations: [{ page_id: OWN, bases: ['site_imprint'] }],
     });
     expect((await get(`/v1/operators/${SMALL}`)).data).toMatchObject({ domains: 1, public_brands: 1 });
@@ -240,11 +240,11 @@ describe('getOperator 400', () => {
 });
 describe('listBrandOperators 200', () => {
   test('lists the operators of the domain of the brand, each with its other public brands', async () => {
-    const { data } = await get('/v1/brands/alpha-example/operators');
+    const { data } = await get('/v1/brands/alpha/operators');
     expect(data).toMatchObject([
-      { id: HOLDING, bases: ['site_imprint'], other_brands: [{ slug: 'beta-example' }] },
+      { id: HOLDING, bases: ['site_imprint'], other_brands: [{ slug: 'beta' }] },
       { id: SMALL, other_brands: [] },
     ]);
-    expect((await get('/v1/brands/gamma-example/operators')).data).toEqual([]);
+    expect((await get('/v1/brands/gamma/operators')).data).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { busiestBrands, buildWorld } from '#deploy/local/demo/world/world.ts';
-import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { slugOfBrand } from '#tests/dsl/site-events.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { on } from '#tests/dsl/api.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
@@ -26,7 +27,7 @@ for (const { domain } of brands) {
   expect(tracked.status).toBe(201);
 }
 await stack.projected(await stack.eventStore.head());
-const replies = await Promise.all(brands.map(({ domain }) => readReplies(app, key, brandSlugOf(domain))));
+const replies = await Promise.all(brands.map(({ domain }) => readReplies(app, key, slugOfBrand(domain))));
 
 const changed = (of: BrandReplies, name: keyof BrandReplies, value: object): BrandReplies => ({
   ...of,

@@ -43,7 +43,7 @@ await seedEvents(stack, [
 
 type Listed = { readonly id: string; readonly days_active: number | null };
 const search = (query: string, limit = 100): Promise<readonly Listed[]> =>
-  everyPage<Listed>(app, key, `/v1/brands/alpha-example/ads/search?${query}`, limit);
+  everyPage<Listed>(app, key, `/v1/brands/alpha/ads/search?${query}`, limit);
 const found = async (query: string, limit = 100): Promise<readonly number[]> =>
   (await search(query, limit)).map(({ id }) => Number(id.at(-1)));
 
@@ -88,8 +88,8 @@ describe('searchBrandAds 200', () => {
   });
 
   test('holds as of the last scan of the brand, also when it finds nothing', async () => {
-    const { meta } = await on(app).get('/v1/brands/alpha-example/ads/search?platform=threads', { key });
-    expect(meta.as_of).toBe((await on(app).get('/v1/brands/alpha-example/ads', { key })).meta.as_of);
+    const { meta } = await on(app).get('/v1/brands/alpha/ads/search?platform=threads', { key });
+    expect(meta.as_of).toBe((await on(app).get('/v1/brands/alpha/ads', { key })).meta.as_of);
   });
 });
 
@@ -106,12 +106,12 @@ describe('searchBrandAds 400', () => {
     ['ended_from=2026-02-02', 'ended_from'],
     ['cursor=x', 'cursor'],
   ])('rejects %s', async (query, path) => {
-    const reply = await on(app).get(`/v1/brands/alpha-example/ads/search?${query}`, { key });
+    const reply = await on(app).get(`/v1/brands/alpha/ads/search?${query}`, { key });
     expect(reply).toMatchObject({ status: 400, error: { details: [{ path }] } });
   });
 
   test('rejects a cursor of another order', async () => {
-    const url = '/v1/brands/alpha-example/ads/search?limit=1';
+    const url = '/v1/brands/alpha/ads/search?limit=1';
     const { meta } = await on(app).get(url, { key });
     const other = `${url}&sort=longest_running&cursor=${meta.cursor}`;
     expect((await on(app).get(other, { key })).status).toBe(400);

@@ -95,7 +95,7 @@ await seedEvents(stack, [
 
 describe('getBrandSplitTests 200', () => {
   test('lists testing tools, read or not, and no other tools', async () => {
-    const { found, meta } = await splitTestsOf('alpha-com');
+    const { found, meta } = await splitTestsOf('alpha');
     expect(found['tools']).toMatchObject([
       { slug: 'arms', read: true, read_at: '2026-05-02T08:00:00.000Z', tests: 2 },
       { slug: 'dark', read: false, read_at: null, tests: null },
@@ -104,7 +104,7 @@ describe('getBrandSplitTests 200', () => {
   });
 
   test('lists every test with arms, state and basis, running tests first', async () => {
-    const { found } = await splitTestsOf('alpha-com');
+    const { found } = await splitTestsOf('alpha');
     expect(found['tests']).toMatchObject([
       { type: 'price', state: 'running', state_basis: 'configuration', tool: { slug: 'arms' } },
       { type: 'content', state: 'paused', state_basis: 'dates', arms: null, pages: null },
@@ -112,7 +112,7 @@ describe('getBrandSplitTests 200', () => {
   });
 
   test('returns the tested pages with the active ads that lead there', async () => {
-    const { found } = await splitTestsOf('alpha-com');
+    const { found } = await splitTestsOf('alpha');
     const [priceTest] = found['tests'] as { pages: object[] }[];
     expect(priceTest?.pages).toEqual([
       { url: 'https://shop.example.com/sale', match: 'exact', active_ads: 1 },
@@ -123,7 +123,7 @@ describe('getBrandSplitTests 200', () => {
   });
 
   test('counts an ad once when its cards lead to several tested pages', async () => {
-    const { found } = await splitTestsOf('deck-example');
+    const { found } = await splitTestsOf('deck');
     const [first] = found['tests'] as { pages: { active_ads: number }[] }[];
     expect(first?.pages.map(({ active_ads }) => active_ads)).toEqual([3, 3, 0]);
     const { data } = await on(app).get(`/v1/pages?brand_id=${brandIdOf('deck.example')}&sort=popular`, {
@@ -134,13 +134,13 @@ describe('getBrandSplitTests 200', () => {
 
   test('contains neither prices nor which arm performed better', async () => {
     // Without `meta`, whose request id is random and may contain any digits.
-    const data = JSON.stringify((await splitTestsOf('alpha-com')).found);
+    const data = JSON.stringify((await splitTestsOf('alpha')).found);
     expect(data).not.toMatch(/119|129|\$/);
     expect(data).not.toMatch(/winner|uplift|conversion|result/i);
   });
 
   test('returns what the tests in the category of the brand vary', async () => {
-    const { found, body } = await splitTestsOf('beta-com');
+    const { found, body } = await splitTestsOf('beta');
     expect(body).toContain(`"category":${JSON.stringify(APPAREL)}`);
     expect(found['category_profile']).toEqual({
       category: APPAREL,
@@ -153,9 +153,9 @@ describe('getBrandSplitTests 200', () => {
   });
 
   test('returns null tests when no tool was read and when the site was never scanned', async () => {
-    const { found: unread } = await splitTestsOf('beta-com');
+    const { found: unread } = await splitTestsOf('beta');
     expect(unread).toMatchObject({ status: 'collected', tools: [{ slug: 'dark' }], tests: null });
-    const { found: never } = await splitTestsOf('gamma-com');
+    const { found: never } = await splitTestsOf('gamma');
     expect(never).toMatchObject({ status: 'not_collected', scanned_at: null, tools: null, tests: null });
   });
 });

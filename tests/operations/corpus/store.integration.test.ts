@@ -28,7 +28,7 @@ const storeOf = async (path: string) => {
 
 describe('getBrandStore 200', () => {
   test('returns the last collected catalogue with variants, listed prices and the published flag', async () => {
-    const { store, meta } = await storeOf('alpha-com/store');
+    const { store, meta } = await storeOf('alpha/store');
     expect(store).toMatchObject({
       status: 'collected',
       latest_scan: { complete: false, products_seen: 0, scanned_at: '2026-05-13T08:00:00.000Z' },
@@ -74,7 +74,7 @@ describe('getBrandStore 200', () => {
   });
 
   test('returns the changes in total and per week', async () => {
-    const { store } = await storeOf('alpha-com/store');
+    const { store } = await storeOf('alpha/store');
     expect(store['weeks']).toMatchObject([
       { week_start: '2026-05-04', scans: 1, complete_scans: 1, products: 3, changed: 0, cheaper: 0 },
       { week_start: '2026-05-11', scans: 2, complete_scans: 1, products: 3, changed: 1, cheaper: 1 },
@@ -97,7 +97,7 @@ describe('getBrandStore 200', () => {
     const seen: string[] = [];
     let after = '';
     do {
-      const { store } = await storeOf(`alpha-com/store?limit=2${after}`);
+      const { store } = await storeOf(`alpha/store?limit=2${after}`);
       seen.push(...(store['products'] as { product_id: string }[]).map(({ product_id }) => product_id));
       const next = store['next_product_id'] as string | null;
       after = next === null ? '' : `&after=${next}`;
@@ -106,8 +106,8 @@ describe('getBrandStore 200', () => {
   });
 
   test.each([
-    ['that nobody scanned', 'beta-com', null],
-    ['of which every scan came back empty', 'gamma-com', { products_seen: 0 }],
+    ['that nobody scanned', 'beta', null],
+    ['of which every scan came back empty', 'gamma', { products_seen: 0 }],
   ])('reports a shop %s as not collected instead of an empty catalogue', async (_case, slug, latest_scan) => {
     const { store } = await storeOf(`${slug}/store`);
     expect(store).toMatchObject({
@@ -121,6 +121,6 @@ describe('getBrandStore 200', () => {
 
 describe('getBrandStore 400', () => {
   test.each(['limit=0', 'limit=1001', 'after=boot', 'page=2'])('rejects %s', async (query) => {
-    expect((await on(app).get(`/v1/brands/alpha-com/store?${query}`, { key })).status).toBe(400);
+    expect((await on(app).get(`/v1/brands/alpha/store?${query}`, { key })).status).toBe(400);
   });
 });

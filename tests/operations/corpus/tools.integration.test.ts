@@ -65,7 +65,7 @@ const brandsOf = (data: unknown): readonly string[] =>
 
 describe('getBrandTechStack 200', () => {
   test('sorts by tool category and name, with URLs of this service', async () => {
-    const { data, meta } = await on(app).get('/v1/brands/alpha-com/tech-stack', { key });
+    const { data, meta } = await on(app).get('/v1/brands/alpha/tech-stack', { key });
     expect(slugsOf(data)).toEqual(['arms', 'pixel', 'chat']);
     expect((data as object[])[0]).toEqual({
       slug: 'arms',
@@ -78,10 +78,10 @@ describe('getBrandTechStack 200', () => {
   });
 
   test('returns an empty list when a scan found no tool and when there was no scan', async () => {
-    const bare = await on(app).get('/v1/brands/delta-com/tech-stack', { key });
+    const bare = await on(app).get('/v1/brands/delta/tech-stack', { key });
     expect(bare.data).toEqual([]);
     expect(bare.meta.as_of).toBe('2026-05-01T08:00:00.000Z');
-    const never = await on(app).get('/v1/brands/omega-com/tech-stack', { key });
+    const never = await on(app).get('/v1/brands/omega/tech-stack', { key });
     expect(never.data).toEqual([]);
     expect(never.meta.as_of).not.toBe(bare.meta.as_of);
   });
@@ -163,7 +163,7 @@ describe('getTool 400', () => {
 describe('listToolBrands 200', () => {
   test('sorts public brands by monthly visits, unknown visits last, over all pages', async () => {
     const first = await on(app).get('/v1/tools/pixel/brands?limit=2', { key });
-    expect(brandsOf(first.data)).toEqual(['beta-com', 'alpha-com']);
+    expect(brandsOf(first.data)).toEqual(['beta', 'alpha']);
     expect((first.data as object[])[1]).toMatchObject({
       rank: 2,
       monthly_visits: 40_000,
@@ -182,7 +182,7 @@ describe('listToolBrands 200', () => {
   test('filters by top country', async () => {
     const of = async (country: string) =>
       brandsOf((await on(app).get(`/v1/tools/pixel/brands?country=${country}`, { key })).data);
-    expect(await of('CA')).toEqual(['beta-com']);
+    expect(await of('CA')).toEqual(['beta']);
     expect(await of('DE')).toEqual([]);
   });
 

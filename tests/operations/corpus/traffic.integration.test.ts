@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { brandIdOf, brandSlugOf, categoryIdOf } from '#domain/ids.ts';
+import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
+import { slugOfBrand } from '#tests/dsl/site-events.ts';
 import { on } from '#tests/dsl/api.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { BASE_URL, openApiStack } from '../fixtures/stack.ts';
@@ -7,8 +8,8 @@ import { OBSERVED_AT, PROFILED_AT, seedSites, sharesOf, similar } from '../fixtu
 
 const US = [{ country: 'US', share: 0.6 }];
 const BOOTS = ['Apparel', 'Shoes', 'Boots'];
-const ALPHA = brandSlugOf('alpha.com');
-const QUIET = brandSlugOf('quiet.com');
+const ALPHA = slugOfBrand('alpha.com');
+const QUIET = slugOfBrand('quiet.com');
 const NOWHERE = brandIdOf('nowhere.example');
 
 const stack = await disposeAfterAll(openApiStack());
@@ -86,10 +87,10 @@ describe('listSimilarSites 200', () => {
         provider_category: 'Hats',
         brand: {
           id: brandIdOf('beta.com'),
-          slug: 'beta-com',
+          slug: 'beta',
           name: 'beta',
           logo_url: null,
-          url: `${BASE_URL}/v1/brands/beta-com`,
+          url: `${BASE_URL}/v1/brands/beta`,
         },
         monthly_visits: 3_000,
         global_ranking: null,
@@ -147,7 +148,7 @@ describe('listRanking 200', () => {
       [3, 1_000],
     ]);
     expect(data[2]).toMatchObject({
-      brand: { slug: 'alpha-com', category: { slug: 'apparel' }, mid_category: { slug: 'shoes' } },
+      brand: { slug: 'alpha', category: { slug: 'apparel' }, mid_category: { slug: 'shoes' } },
       country: 'US',
       country_share: 0.6,
       estimated_for: '2026-05-01',
@@ -157,19 +158,17 @@ describe('listRanking 200', () => {
     });
     // The brand records are older than the estimates.
     expect(meta.as_of).toBe(PROFILED_AT);
-    expect(await ranked('country=CA')).toEqual(['1 delta-com']);
+    expect(await ranked('country=CA')).toEqual(['1 delta']);
     expect(await ranked('country=DE')).toEqual([]);
   });
 
   test('filters by a category of any level', async () => {
     expect(await ranked(`country=US&category_id=${categoryIdOf(['Apparel'])}`)).toEqual([
-      '1 beta-com',
-      '2 alpha-com',
+      '1 beta',
+      '2 alpha',
     ]);
-    expect(await ranked(`country=US&category_id=${categoryIdOf(['Apparel', 'Shoes'])}`)).toEqual([
-      '1 alpha-com',
-    ]);
-    expect(await ranked(`country=US&category_id=${categoryIdOf(BOOTS)}`)).toEqual(['1 alpha-com']);
+    expect(await ranked(`country=US&category_id=${categoryIdOf(['Apparel', 'Shoes'])}`)).toEqual(['1 alpha']);
+    expect(await ranked(`country=US&category_id=${categoryIdOf(BOOTS)}`)).toEqual(['1 alpha']);
     expect(await ranked(`country=US&category_id=${NOWHERE}`)).toEqual([]);
   });
 
@@ -206,8 +205,8 @@ describe('listAudience 200', () => {
   test('lists public brands of the segment with demographics, most visited first', async () => {
     const { data, meta } = await read('/v1/audience/gen-z');
     expect(data).toMatchObject([
-      { rank: 1, brand: { slug: 'beta-com' }, monthly_visits: 3_000, demographics: { age_18_24: 0.5 } },
-      { rank: 2, brand: { slug: 'alpha-com' }, monthly_visits: 1_000, demographics: { female: 0.6 } },
+      { rank: 1, brand: { slug: 'beta' }, monthly_visits: 3_000, demographics: { age_18_24: 0.5 } },
+      { rank: 2, brand: { slug: 'alpha' }, monthly_visits: 1_000, demographics: { female: 0.6 } },
     ]);
     expect(meta.as_of).toBe(PROFILED_AT);
     const first = await read('/v1/audience/gen-z?limit=1');

@@ -8,7 +8,8 @@ import {
   BRAND_REQUESTS_OPEN_MAX,
   type BrandRequest,
 } from '#contracts/resources/workspace/brand-request.ts';
-import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { slugOfBrand } from '#tests/dsl/site-events.ts';
 import { brandRequestIdOf } from '#domain/workspace/brand-requests.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
@@ -107,7 +108,7 @@ describe('requestBrand 201', () => {
       status: 'ready',
       tracking: 'tracked',
       brand_id: brandIdOf('quiet-harbor.example'),
-      url: `${BASE_URL}/v1/brands/${brandSlugOf('quiet-harbor.example')}`,
+      url: `${BASE_URL}/v1/brands/${slugOfBrand('quiet-harbor.example')}`,
       ready_at: expect.any(String),
     });
     const { data } = await on(app).get(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key });
@@ -251,7 +252,7 @@ describe('requestBrand 409', () => {
       status: 409,
       error: { details: [{ path: 'domain', code: 'brand_known' }] },
     });
-    expect(reply.error?.message).toContain(`${BASE_URL}/v1/brands/known-example`);
+    expect(reply.error?.message).toContain(`${BASE_URL}/v1/brands/known`);
     expect(reply.error?.message).toContain(brandIdOf('known.example'));
     expect(await requestEvents(key)).toEqual([]);
   });

@@ -129,14 +129,11 @@ describe('listSignals 200', () => {
   test('filters by days and kinds', async () => {
     const { data } = await list('days=3&kinds=ads_stopped,drop');
     expect(data.map(({ kind, brand, counts }) => `${kind} ${brand.slug} ${counts.items}`).toSorted()).toEqual(
-      ['ads_stopped falls-example 15', 'drop falls-example 15'],
+      ['ads_stopped falls 15', 'drop falls 15'],
     );
     // The days of a brand end with its last scan: one of them three days ago, the other two.
     const lastDay = (await list('days=1')).data.map(({ brand, date }) => `${brand.slug} ${date}`);
-    expect([...new Set(lastDay)].toSorted()).toEqual([
-      `falls-example ${dateOf(ago(2))}`,
-      `moves-example ${dateOf(ago(3))}`,
-    ]);
+    expect([...new Set(lastDay)].toSorted()).toEqual([`falls ${dateOf(ago(2))}`, `moves ${dateOf(ago(3))}`]);
   });
 
   test('links each signal to the items behind it', async () => {
@@ -197,9 +194,9 @@ const listOf = async (brand: string, query = ''): Promise<{ data: Signal[]; curs
 
 describe('listBrandSignals 200', () => {
   test('lists all signals of the brand alone, by slug and by uuid, over pages of any size', async () => {
-    const all = (await list('days=365&limit=100')).data.filter(({ brand }) => brand.slug === 'moves-example');
+    const all = (await list('days=365&limit=100')).data.filter(({ brand }) => brand.slug === 'moves');
     expect(all.length).toBeGreaterThan(5);
-    expect((await listOf('moves-example', 'limit=100')).data).toEqual(all);
+    expect((await listOf('moves', 'limit=100')).data).toEqual(all);
     const paged: Signal[] = [];
     let cursor: string | undefined;
     do {
@@ -208,26 +205,26 @@ describe('listBrandSignals 200', () => {
       cursor = page.cursor;
     } while (cursor);
     expect(paged).toEqual(all);
-    expect((await listOf('moves-example', `limit=${all.length}`)).cursor).toBeUndefined();
+    expect((await listOf('moves', `limit=${all.length}`)).cursor).toBeUndefined();
   });
 
   test('filters by kinds', async () => {
-    const { data } = await listOf('falls-example', 'kinds=drop,ramp');
+    const { data } = await listOf('falls', 'kinds=drop,ramp');
     expect(data.map(({ kind }) => kind)).toEqual(['drop']);
   });
 
   test('includes the time since, and excludes the time until, over several pages', async () => {
-    const all = (await listOf('moves-example', 'limit=100')).data;
+    const all = (await listOf('moves', 'limit=100')).data;
     const times = [...new Set(all.map(({ observed_at }) => observed_at))];
     const [until = '', since = ''] = times;
     expect(times.length).toBeGreaterThan(1);
     const expected = all.filter(({ observed_at }) => observed_at === since);
-    const first = await listOf('moves-example', `since=${since}&until=${until}&limit=1`);
+    const first = await listOf('moves', `since=${since}&until=${until}&limit=1`);
     const rest = first.cursor
-      ? await listOf('moves-example', `since=${since}&until=${until}&limit=1&cursor=${first.cursor}`)
+      ? await listOf('moves', `since=${since}&until=${until}&limit=1&cursor=${first.cursor}`)
       : { data: [] };
     expect([...first.data, ...rest.data]).toEqual(expected.slice(0, 2));
-    expect((await listOf('moves-example', `until=${times.at(-1)}`)).data).toEqual([]);
+    expect((await listOf('moves', `until=${times.at(-1)}`)).data).toEqual([]);
   });
 });
 
@@ -241,7 +238,7 @@ describe('listBrandSignals 400', () => {
     ['days=7', 'days'],
     ['cursor=x', 'cursor'],
   ])('rejects %s', async (query, named) => {
-    const reply = await on(app).get(`${ofBrand('moves-example')}?${query}`, { key });
+    const reply = await on(app).get(`${ofBrand('moves')}?${query}`, { key });
     expect(reply).toMatchObject({ status: 400, error: { details: [{ path: named }] } });
   });
 });
@@ -249,7 +246,7 @@ describe('listBrandSignals 400', () => {
 describe('listBrandSignals 404', () => {
   test('hides a brand that only another workspace tracks', async () => {
     const other = await stack.key();
-    const reply = await on(app).get(ofBrand('moves-example', other), { key: other });
+    const reply = await on(app).get(ofBrand('moves', other), { key: other });
     expect([reply.status, reply.error.message]).toEqual([404, expect.stringContaining('does not track')]);
   });
 });

@@ -88,7 +88,7 @@ const get = async <T>(path: string): Promise<T> =>
 
 describe('the last 7 and 30 days', () => {
   test('follow the days of the brand in every reply', async () => {
-    const brand = await get<{ new_ads_7d: number; new_ads_30d: number }>('/v1/brands/window-com');
+    const brand = await get<{ new_ads_7d: number; new_ads_30d: number }>('/v1/brands/window');
     expect([brand.new_ads_7d, brand.new_ads_30d]).toEqual([IN_WEEK, SCANS.length]);
     for (const [days, expected] of [
       [7, IN_WEEK],
@@ -104,7 +104,7 @@ describe('the last 7 and 30 days', () => {
       );
       expect(signals).toHaveLength(expected);
     }
-    const days = await get<{ date: string; new_ads: number }[]>('/v1/brands/window-com/daily-activity');
+    const days = await get<{ date: string; new_ads: number }[]>('/v1/brands/window/daily-activity');
     const first = day(6, '00:00:00.000').slice(0, 10);
     const inWeek = days.filter(({ date }) => date >= first);
     expect(inWeek.reduce((sum, { new_ads }) => sum + new_ads, 0)).toBe(IN_WEEK);

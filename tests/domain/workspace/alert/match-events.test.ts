@@ -14,7 +14,7 @@ import { alertItem, alertPayload } from '#domain/workspace/alert/payload.ts';
 import { ad, BRAND, library, PAGE } from '#tests/dsl/scans.ts';
 
 const ID = '0f6a1d52-8a3c-5d7e-b1f4-6c2e9a0b7d01';
-const BRAND_NAME = { brand_id: BRAND, slug: 'shop-example', name: 'Shop', logo_url: null };
+const BRAND_NAME = { brand_id: BRAND, slug: 'shop', name: 'Shop', logo_url: null };
 const BASE_URL = 'https://api.test';
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00Z`;
 

@@ -111,7 +111,7 @@ describe('trackBrand 400', () => {
     ['a body that is no JSON', '{"brand_id":', ''],
     ['no body', '', ''],
     ['a property too many', { brand_id: '{id}', since: 'today' }, 'since'],
-    ['a slug', { brand_id: 'alpha-com' }, 'brand_id'],
+    ['a slug', { brand_id: 'alpha' }, 'brand_id'],
     ['another cadence', { brand_id: '{id}', cadence: 'hourly' }, 'cadence'],
     ['a list', [], ''],
   ])('rejects %s', async (_name, body, path) => {
