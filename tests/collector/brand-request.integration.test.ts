@@ -19,7 +19,6 @@ import { freshness } from '#projections/freshness/project.ts';
 import { fulfilBrandRequests } from '#services/worker/brand-requests.ts';
 import { createScanRequestTables, requestDueScans } from '#services/worker/scans/scan-cadence.ts';
 import { metadataOf } from '#tests/dsl/metadata.ts';
-import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { answerSite } from '#tests/world/site-world.ts';
 import { openCollectorStack } from './collector-stack.ts';
@@ -40,9 +39,9 @@ const workspace_id = 'ws_1';
 const at = '2026-05-01T08:00:00.000Z';
 
 test('a collector reads the site of a requested domain, and the request is ready and tracked', async () => {
-  const stack = await disposeAfterAll(openCollectorStack());
-  const service = await disposeAfterAll(openRecordingService(stack, [brands, freshness, brandRequests]));
-  const db = await disposeAfterAll(openReadDatabase(stack.databaseUrl));
+  await using stack = await openCollectorStack();
+  await using service = await openRecordingService(stack, [brands, freshness, brandRequests]);
+  await using db = openReadDatabase(stack.databaseUrl);
   const { eventStore } = service;
   stack.played.sites.set(DOMAIN, (path) => answerSite(SITE, { path }) ?? undefined);
   const metadata = { ...metadataOf('test'), workspace_id };
