@@ -1078,7 +1078,7 @@ export interface operations {
   listBrandChanges: {
     parameters: {
       path: {
-        /** Uuid or slug of a brand. */
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
       query: {
@@ -1111,6 +1111,7 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { findCachedPackage } from '#tests/cached-package.ts';
-import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { openApiStack } from '../operations/fixtures/stack.ts';
 
 /** Documents of the contract under three independent linters and a runner. */
@@ -66,7 +65,7 @@ test('the parser of Scalar accepts the OpenAPI document', async () => {
 });
 
 test('every journey runs against the API as the document describes it', { timeout: LIMIT_MS }, async () => {
-  const stack = await disposeAfterAll(openApiStack());
+  await using stack = await openApiStack();
   const app = await stack.api();
   const key = await stack.key();
   await stack.seed(['alpha', 'beta']);

@@ -4,11 +4,10 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { streamsOfBrand, type PastRead } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import { readBrandOfAd } from '#projections/ads/read.ts';
-import { findBrand } from '#projections/brands/read.ts';
 import { readFilesOfAd } from '#projections/creatives/read.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
+import { requireBrand } from '../brands/find-brand.ts';
 import type { Endpoint } from './define-endpoint.ts';
-import { brandRefOf } from './parameters.ts';
 import type { Reply } from './reply.ts';
 import type { HandlerCall } from './run-handler.ts';
 
@@ -40,10 +39,8 @@ const SCOPES: Readonly<
   >
 > = {
   brand: async ({ params, caller }, { db }) => {
-    const brand = await findBrand(db, brandRefOf(String(params['brandId'])));
-    if (!brand) return NOTHING;
-    const streams = [...streamsOfBrand(brand.brand_id), trackingStream(caller.workspaceId)];
-    return { streams, ofTracked: false };
+    const { brand_id: brandId } = await requireBrand(db, String(params['brandId']));
+    return { streams: [...streamsOfBrand(brandId), trackingStream(caller.workspaceId)], ofTracked: false };
   },
   ad: async ({ params }, { db }) => {
     const adId = String(params['adId']);
