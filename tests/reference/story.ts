@@ -1,4 +1,4 @@
-import type { Figures, Scan, ShownAd, World, WorldObservation } from '../world.ts';
+import type { Figures, Scan, ShownAd, World, WorldObservation } from './world.ts';
 
 export type Difference = { readonly figure: string; readonly expected: unknown; readonly actual: unknown };
 

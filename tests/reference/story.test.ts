@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { expectedFigures } from '../model.ts';
-import { at, link, profile, scan, shown, worldWith } from '../sketch.ts';
+import { expectedFigures } from './model.ts';
+import { at, link, profile, scan, shown, worldWith } from './sketch.ts';
 import { differencesOf, tellFailure, tellWorld } from './story.ts';
 
 const world = worldWith(
