@@ -8,13 +8,13 @@ import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
 /** Endpoints with more due deliveries than one worker can hold. */
 
 const LARGE_ENDPOINTS = 40;
-const PER_LARGE_ENDPOINT = 320;
+const PER_LARGE_ENDPOINT = 160;
 const WORKSPACES = 5;
 const SMALL_ENDPOINTS = 8;
 const PER_SMALL_ENDPOINT = 3;
 /** Claims before the turn of an endpoint: one turn of each large one. */
 const CLAIMS_BEFORE_MAX = LARGE_ENDPOINTS * 64;
-const ONE_LARGE = 3_000;
+const ONE_LARGE = 1_500;
 const ANSWER_MS = 5;
 const LIMIT_MS = 180_000;
 
