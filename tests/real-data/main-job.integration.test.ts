@@ -17,6 +17,8 @@ import {
   BRANDS,
   type Counts,
   countFromFiles,
+  daysOfEndedAds,
+  ENDED_ADS,
   folder,
   importFiles,
   loadPageScanMapping,
@@ -62,6 +64,18 @@ describe.skipIf(absent)('imported real exports', () => {
     return all;
   };
   const others = OTHER_EXPORTS.map(({ file, ...options }) => ({ files: [join(folder, file)], options }));
+
+  /** All items of a list. `path` ends with `?` or `&`. */
+  const listed = async <T>(path: string): Promise<readonly T[]> => {
+    const items: T[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const more = cursor === undefined ? '' : `&cursor=${cursor}`;
+      const page = await get(`${path}limit=100${more}`);
+      items.push(...(page.data as readonly T[]));
+      cursor = page.meta.cursor;
+      if (cursor === undefined) return items;
+    }
+  };
 
   const projected = async (): Promise<void> => untilPassed(stack.pool, await stack.eventStore.head());
 
@@ -156,14 +170,9 @@ describe.skipIf(absent)('imported real exports', () => {
   });
 
   it('the radar shows each start and stop once, and few revisions after a change of collector', async () => {
-    const items: { type: string; brand: { slug: string } }[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const more = cursor === undefined ? '' : `&cursor=${cursor}`;
-      const page = await get(`/v1/workspaces/{ws}/radar?days=${RADAR_DAYS}&limit=100${more}`);
-      items.push(...(page.data as unknown as typeof items));
-      cursor = page.meta.cursor;
-      if (cursor === undefined) break;
-    }
+    const items = await listed<{ type: string; brand: { slug: string } }>(
+      `/v1/workspaces/{ws}/radar?days=${RADAR_DAYS}&`,
+    );
     for (const { group, slug } of BRANDS) {
       const counts = [...countFromFiles(group).values()];
       const shown = (type: string) =>
@@ -205,6 +214,19 @@ describe.skipIf(absent)('imported real exports', () => {
       expect(item?.freshness.as_of).toBe([...countFromFiles(group).keys()].at(-1));
       expect(item?.slo_status).toBe('breached');
     }
+  });
+
+  it('ages of ads that had ended before they were met are those of the file, also in the average of the brand', async () => {
+    const days = daysOfEndedAds();
+    const ads = await listed<{ id: string; status: string; days_active: number | null }>(
+      `/v1/brands/${ENDED_ADS.slug}/ads?`,
+    );
+    const shown = ads.filter(({ status }) => status === 'inactive').map((ad) => [ad.id, ad.days_active]);
+    expect(shown.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(days));
+    const mean = [...days.values()].reduce((sum, one) => sum + one, 0) / days.size;
+    const { data } = (await get(`/v1/brands/${ENDED_ADS.slug}`)) as { data: Record<string, unknown> };
+    expect(data['avg_ad_lifespan_days']).toBe(Math.round(mean * 10) / 10);
   });
 
   it('no event contains spend or reach', async () => {

@@ -89,6 +89,30 @@ export const BRANDS = [
   { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish' },
 ] as const;
 
+/** Ads with a start and a stop, which had ended two years before they are scanned. */
+export const ENDED_ADS = {
+  file: 'epi/citizens-energizing-michigan-2022-11-14.csv.gz',
+  slug: 'citizensenergizingmichigan-com',
+} as const;
+/** Stop date of running ads. */
+const NO_STOP = '999';
+
+/** Days of each ad from its start to its stop, by id. */
+export const daysOfEndedAds = (): ReadonlyMap<string, number> => {
+  const rows = parse<{ id: string; ad_delivery_start_time: string; ad_delivery_stop_time: string }>(
+    gunzipSync(readFileSync(join(folder, ENDED_ADS.file))),
+    { columns: true },
+  );
+  return new Map(
+    rows
+      .filter((row) => row.ad_delivery_stop_time !== NO_STOP)
+      .map((row) => [
+        row.id,
+        (Date.parse(row.ad_delivery_stop_time) - Date.parse(row.ad_delivery_start_time)) / DAY_MS,
+      ]),
+  );
+};
+
 /** Exports that name no brand get an example one. */
 type OtherExport = {
   readonly file: string;
@@ -121,9 +145,9 @@ export const OTHER_EXPORTS: readonly [OtherExport, ...OtherExport[]] = [
     countries: ['US'],
   },
   {
-    file: 'epi/citizens-energizing-michigan-2022-11-14.csv.gz',
+    file: ENDED_ADS.file,
     brand: 'citizensenergizingmichigan.com',
-    scannedAt: '2022-11-14T00:00:00.000Z',
+    scannedAt: '2024-11-14T00:00:00.000Z',
     countries: ['US'],
   },
   {
