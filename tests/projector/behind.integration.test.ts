@@ -3,7 +3,7 @@ import { type CountingStack, openCountingStack } from './counting-projection.ts'
 
 /** A process that is killed within a large batch leaves some projections ahead; each has its own transaction. */
 
-const APPENDS = 100;
+const APPENDS = 40;
 /** More events of one append than a projection reads before the others are at the head of the log. */
 const EVENTS = 300;
 

@@ -129,7 +129,7 @@ export const openCountingStack = async () => {
     });
     return {
       passed: async (names: readonly string[] = projections.map(({ name }) => name)): Promise<void> =>
-        untilPassed(database, await eventStore.head(), 30_000, names),
+        untilPassed(database, await eventStore.head(), OVER_LIMIT_MS, names),
       [Symbol.asyncDispose]: async (): Promise<void> => {
         stopping.abort();
         await run;
