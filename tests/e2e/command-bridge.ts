@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { HostedCommands } from '../ops/fixtures/hosted-commands.ts';
 
-/** Shell function that runs operator commands behind the bridge, with the words and environment of the shell. */
-export const OPS_FUNCTION = String.raw`ops() {
+/** Shell function `hosted PROGRAM WORD…`: runs a command behind the bridge, with the words and environment of the shell. */
+export const HOSTED_FUNCTION = String.raw`hosted() {
   local code bytes
   exec 3<>"/dev/tcp/127.0.0.1/$COMMAND_BRIDGE_PORT"
   { printf '%s\0' "$#" "$@"; env -0; printf '\0'; } >&3
@@ -13,6 +13,9 @@ export const OPS_FUNCTION = String.raw`ops() {
   return "$code"
 }
 `;
+
+/** Programs of the bridge, each with its process. */
+export type Hosted = Readonly<Record<string, HostedCommands>>;
 
 /** Words and environment of a request; `null` while parts are missing. */
 const parseRequest = (text: string) => {
@@ -28,14 +31,17 @@ const parseRequest = (text: string) => {
   return { words, environment: Object.fromEntries(environment) };
 };
 
-const serve = (socket: Socket, commands: HostedCommands): void => {
+const serve = (socket: Socket, hosted: Hosted): void => {
   let received = '';
   socket.setEncoding('utf8').on('data', (part: string) => {
     received += part;
     const request = parseRequest(received);
     if (request === null) return;
     received = '';
-    commands.run(request.words, request.environment).then(
+    const [program = '', ...words] = request.words;
+    const commands = hosted[program];
+    if (commands === undefined) return void socket.end(`1 0\nno program ${program}`);
+    commands.run(words, request.environment).then(
       ({ code, stdout, stderr }) =>
         void socket.end(`${code} ${Buffer.byteLength(stdout)}\n${stdout}${stderr}`),
       (error: unknown) => void socket.end(`1 0\n${String(error)}`),
@@ -45,14 +51,14 @@ const serve = (socket: Socket, commands: HostedCommands): void => {
   socket.on('error', () => undefined);
 };
 
-/** Opens a port on which shells run operator commands without a process for each. */
+/** Opens a port on which shells run commands without a process for each. */
 export const openCommandBridge = async (
-  commands: HostedCommands,
+  hosted: Hosted,
 ): Promise<AsyncDisposable & { readonly port: number }> => {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket.once('close', () => open.delete(socket)));
-    serve(socket, commands);
+    serve(socket, hosted);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

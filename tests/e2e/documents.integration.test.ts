@@ -11,7 +11,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { openPlayedSites, type PlayedSites } from '../platform/http-client/played-sites.ts';
 import { readDocuments, withoutComment } from '../stack/documents.ts';
-import { openCommandBridge, OPS_FUNCTION } from './command-bridge.ts';
+import { HOSTED_FUNCTION, openCommandBridge } from './command-bridge.ts';
 import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
@@ -157,15 +157,17 @@ const SITE = {
 /** Settings of a small corpus without pictures, which shows the same. */
 const SMALL_DEMO = { DEMO_ADS: '40', MEDIA_ARCHIVE: 'off' };
 
-const SCRIPTS = Object.entries({ ...packageJson.scripts, ops: 'ops' }).map(
+const PROGRAMS = ['ops', 'api', 'collect'] as const;
+const HOSTED = Object.fromEntries(PROGRAMS.map((program) => [program, `hosted ${program}`]));
+const SCRIPTS = Object.entries({ ...packageJson.scripts, ...HOSTED }).map(
   ([name, script]) => `['${name}']='${script}'`,
 );
 /**
- * Makes a refused request fail the example. Avoids npm, which starts longer than most commands; operator commands
- * share one process.
+ * Makes a refused request fail the example. Avoids npm, which starts longer than most commands; the commands of a
+ * program share one process.
  */
 const PRELUDE = `set -euo pipefail
-${OPS_FUNCTION}curl() { command curl --fail-with-body "$@"; }
+${HOSTED_FUNCTION}curl() { command curl --fail-with-body "$@"; }
 declare -A scripts=(${SCRIPTS.join(' ')})
 npm() {
   shift
@@ -205,7 +207,11 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   };
 
   const prepareEnvironment = async (ready: LocalStack): Promise<void> => {
-    const bridge = resources.use(await openCommandBridge(resources.use(openHostedCommands({ cwd: work }))));
+    const hosts = PROGRAMS.map((program) => {
+      const commands = resources.use(openHostedCommands({ program, cwd: work }));
+      return [program, commands] as const;
+    });
+    const bridge = resources.use(await openCommandBridge(Object.fromEntries(hosts)));
     const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
       ops_token: string;
       member_vault_key: string;
