@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
+import { memoize } from 'es-toolkit';
 import { z } from 'zod';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
@@ -44,7 +45,7 @@ export const scansOf = (group: string) =>
     .toSorted((a, b) => a.at - b.at);
 
 /** By scan time. */
-export const countFromFiles = (group: string): Map<string, Counts> => {
+export const countFromFiles = memoize((group: string): ReadonlyMap<string, Counts> => {
   const ads = new Map<
     string,
     { page: string; state: 'seen' | 'missing' | 'stopped'; missingSince: number }
@@ -80,7 +81,7 @@ export const countFromFiles = (group: string): Map<string, Counts> => {
     perScan.set(new Date(at).toISOString(), counts);
   }
   return perScan;
-};
+});
 
 export const BRANDS = [
   { group: 'speakx', domain: 'speakx.ai', slug: 'speakx' },
