@@ -201,6 +201,19 @@ const named = (endpoints: readonly Endpoint[]) =>
   endpoints.map((endpoint) => [endpoint.operationId, endpoint] as const);
 
 describe.each(named(ENDPOINTS.filter(({ body }) => body !== null)))('%s', (_name, endpoint) => {
+  describe('400 for its body', () => {
+    test('names a property too many, and records nothing', async () => {
+      const head = await stack.eventStore.head();
+      const url = urlOf(endpoint, key.workspaceId);
+      const body = { ...(JSON.parse(String(bodyOf(endpoint).body)) as object), unheard_of: 1 };
+      const reply = await on(app).send(endpoint.method, url, { key, body });
+      expect(reply.status).toBe(400);
+      expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
+      expect((await on(app).send(endpoint.method, url, { key })).status, 'without a body').toBe(400);
+      expect(await stack.eventStore.head()).toBe(head);
+    });
+  });
+
   describe('413', () => {
     test('rejects a body above the limit', async () => {
       const reply = await send(app, endpoint, { key, body: ' '.repeat(100_000) });
@@ -252,6 +265,18 @@ describe.each(named(ENDPOINTS))('%s', (_name, endpoint) => {
       const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
       expect(reply.status).toBe(400);
       expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
+    });
+
+    // Another workspace is not found, and any text may name a segment.
+    const parameters = Object.keys(endpoint.paramsExample).filter(
+      (name) => !['ws', 'segment'].includes(name),
+    );
+    test.each(parameters)('names a malformed %s, and records nothing', async (name) => {
+      const head = await stack.eventStore.head();
+      const reply = await send(app, endpoint, { key }, key.workspaceId, { [name]: 'No such form' });
+      expect(reply.status).toBe(400);
+      expect(reply.error.details).toMatchObject([{ path: name }]);
+      expect(await stack.eventStore.head()).toBe(head);
     });
   });
 

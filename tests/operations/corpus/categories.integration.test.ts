@@ -78,12 +78,6 @@ describe('getCategory 200', () => {
   });
 });
 
-describe('getCategory 400', () => {
-  test('rejects an id that is not a uuid', async () => {
-    expect((await on(app).get('/v1/categories/apparel', { key })).status).toBe(400);
-  });
-});
-
 describe('listCategories 200', () => {
   const slugs = async (query: string): Promise<unknown[]> =>
     (await read(`/v1/categories?${query}`)).data.map(({ slug, level }) => [slug, level].join(' '));
@@ -218,11 +212,5 @@ describe('getCategoryStats 200', () => {
       brands: 0,
       top_tools: [],
     });
-  });
-});
-
-describe('getCategoryStats 400', () => {
-  test('rejects an id that is not a uuid', async () => {
-    expect((await on(app).get('/v1/categories/apparel/stats', { key })).status).toBe(400);
   });
 });

@@ -128,12 +128,6 @@ describe('getPage 200', () => {
   });
 });
 
-describe('getPage 400', () => {
-  test('rejects an id that is not a uuid', async () => {
-    expect((await on(app).get('/v1/pages/alpha', { key })).status).toBe(400);
-  });
-});
-
 describe('getPage 404', () => {
   test.each([
     ['a page nobody met', idOf('https://nobody.example')],

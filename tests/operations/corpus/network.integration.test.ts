@@ -233,11 +233,6 @@ describe('getOperator 200', () => {
     expect((await get(`/v1/operators/${SMALL}`)).data).toMatchObject({ domains: 1, public_brands: 1 });
   });
 });
-describe('getOperator 400', () => {
-  test('rejects an id that is not a uuid', async () => {
-    expect((await get('/v1/operators/holding')).status).toBe(400);
-  });
-});
 describe('listBrandOperators 200', () => {
   test('lists the operators of the domain of the brand, each with its other public brands', async () => {
     const { data } = await get('/v1/brands/alpha/operators');

@@ -152,14 +152,6 @@ describe('getTool 200', () => {
   });
 });
 
-describe('getTool 400', () => {
-  test('rejects text that is neither a slug nor a uuid', async () => {
-    const reply = await on(app).get('/v1/tools/A%20tool', { key });
-    expect(reply.status).toBe(400);
-    expect(reply.error.details).toMatchObject([{ path: 'toolSlug' }]);
-  });
-});
-
 describe('listToolBrands 200', () => {
   test('sorts public brands by monthly visits, unknown visits last, over all pages', async () => {
     const first = await on(app).get('/v1/tools/pixel/brands?limit=2', { key });

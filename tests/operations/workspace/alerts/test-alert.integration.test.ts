@@ -183,16 +183,6 @@ describe('testAlert 200', () => {
   });
 });
 
-describe('testAlert 400', () => {
-  test('rejects an id that is not a uuid, and a body with properties', async () => {
-    const key = await tracking();
-    expect((await alertsThrough(app).test(key, 'mine')).error.details).toMatchObject([{ path: 'alertId' }]);
-    const { id } = await created(key, { webhook_url: HOOK });
-    expect((await alertsThrough(app).test(key, id, { force: true })).status).toBe(400);
-    expect(await deliveries(key)).toEqual([]);
-  });
-});
-
 describe('testAlert 404', () => {
   test('rejects an unknown rule, a deleted rule, and a rule of another workspace', async () => {
     const [key, foreign] = await Promise.all([tracking(), tracking()]);

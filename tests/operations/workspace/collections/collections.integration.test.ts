@@ -132,7 +132,6 @@ describe('createCollection 400', () => {
     ['a description too long', { name: 'x', description: 'x'.repeat(1_001) }, 'description'],
     ['a parent that is no uuid', { name: 'x', parent_id: 'top' }, 'parent_id'],
     ['another visibility', { name: 'x', visibility: 'public' }, 'visibility'],
-    ['a property too many', { name: 'x', colour: 'red' }, 'colour'],
     ['an editor nobody knows', { name: 'x', editors: ['mem_nobody'] }, 'editors.0'],
     [
       'an item of another type',

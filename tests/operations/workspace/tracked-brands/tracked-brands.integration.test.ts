@@ -113,18 +113,6 @@ describe('untrackBrand 200', () => {
   });
 });
 
-describe('untrackBrand 400', () => {
-  test('rejects a slug, a missing body, and a body with properties', async () => {
-    const key = await stack.key();
-    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.slug)).status).toBe(400);
-    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.id, '')).status).toBe(400);
-    expect((await on(stack.app).delete(`${pathOf(key)}/${stack.alpha.id}`, { key })).status).toBe(400);
-    expect(
-      (await trackingThrough(stack.app).untrack(key, stack.alpha.id, { force: true })).error.details,
-    ).toMatchObject([{ path: 'force' }]);
-  });
-});
-
 describe('untrackBrand 409', () => {
   test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
