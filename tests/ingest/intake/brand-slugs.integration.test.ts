@@ -3,25 +3,28 @@ import { type BrandRegistered, brandStream } from '#contracts/events/corpus/bran
 import { type BrandSlugReserved, brandSlugStream } from '#contracts/events/corpus/brand-slug.ts';
 import { reserveBrandSlug } from '#domain/corpus/brand-slug.ts';
 import { brandIdOf } from '#domain/ids.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { registered } from '#tests/operations/fixtures/corpus.ts';
 import { brandProfile } from '#tests/dsl/site-events.ts';
 import { metadataOf } from '#tests/dsl/metadata.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
-import { openIntakeStack } from '../fixtures/intake-stack.ts';
+import { openIntakeServers, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';
 const stack = await disposeAfterAll(openIntakeStack());
 const { eventStore, databaseUrl, eventStoreUrl } = stack;
 
-const slugsOf = async (domain: string): Promise<readonly string[]> => {
+const slugsIn = async (log: EventStore, domain: string): Promise<readonly string[]> => {
   const slugs: string[] = [];
-  for await (const { type, data } of eventStore.read<BrandRegistered>(brandStream(brandIdOf(domain))))
+  for await (const { type, data } of log.read<BrandRegistered>(brandStream(brandIdOf(domain))))
     if (type === 'BrandRegistered') slugs.push(data.slug);
   return slugs;
 };
+const slugsOf = (domain: string): Promise<readonly string[]> => slugsIn(eventStore, domain);
 
 const profile = (domain: string, intake = stack.intake) =>
   intake.submit(brandProfile({ domain, observed_at: AT, name: domain }));
@@ -91,4 +94,21 @@ test('a brand that an older release registered keeps its slug and its address', 
   await profile('my.shop', later);
   expect(await slugsOf('my-shop.com')).toEqual(['my-shop-com']);
   expect(await slugsOf('my.shop')).toEqual(['my-shop']);
+});
+
+test('brands keep their slugs when they are imported again in another order, into empty working tables', async () => {
+  await using servers = await openIntakeServers();
+  const domains = ['again.com', 'again.de', 'again.net'];
+  {
+    await using intake = await openIntake(servers);
+    for (const domain of domains) await profile(domain, intake);
+  }
+  const pool = openPool(servers.databaseUrl, 1);
+  await pool.query('drop schema ingest cascade');
+  await pool.end();
+  await using intake = await openIntake(servers);
+  for (const domain of domains.toReversed())
+    expect(await profile(domain, intake)).toMatchObject({ events: 0 });
+  const slugs = await Promise.all(domains.map((domain) => slugsIn(servers.eventStore, domain)));
+  expect(slugs).toEqual([['again'], ['again-de'], ['again-net']]);
 });
