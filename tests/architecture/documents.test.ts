@@ -48,6 +48,10 @@ test('every relative link leads to a file, and every anchor to a heading', () =>
   expect(documents.flatMap(links).length).toBeGreaterThan(20);
 });
 
+test('no document has the marks of a merge', () => {
+  expect(findingsOf(({ text }) => text.match(/^(?:<{7}|>{7}) .*$/gm) ?? [])).toEqual([]);
+});
+
 test('every document is linked from another one', () => {
   const linked = new Set(
     documents.flatMap((document) =>

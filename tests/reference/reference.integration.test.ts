@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 
 /**
  * REFERENCE_WORLDS=20000 raises the number of worlds, REFERENCE_STAGES=1 compares each at its end only, REFERENCE_SEED
- * changes them, and REFERENCE_STORIES limits the kinds of differences of which a world is told.
+ * changes them, and REFERENCE_STORIES limits the kinds of differences that are shown with a world.
  * REFERENCE_FEATURES=ties,partial;links compares these rows of traits; `each` compares each trait by itself, and `all`
  * all at once.
  */
