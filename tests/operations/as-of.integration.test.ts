@@ -222,7 +222,7 @@ describe('reads with as_of', () => {
   });
 
   it('find no brand before its registration', async () => {
-    const [brand] = await stack.seed(['unregistered-then.example']);
+    const [brand] = await stack.seed(['unregistered-then']);
     const key = await stack.key();
     const then = new Date(Date.now() - 3_600_000).toISOString();
     expect(await on(app).get(`/v1/brands/${brand?.id}?as_of=${then}`, { key })).toMatchObject({
@@ -241,7 +241,7 @@ describe('reads with as_of', () => {
   });
 
   it('run one after the other over processes, and keep no row', async () => {
-    const [brand] = await stack.seed(['one-by-one.example']);
+    const [brand] = await stack.seed(['one-by-one']);
     const key = await stack.key();
     const apps = [app, await stack.api({ requestsPerMinute: 1_000_000 })];
     const moment = new Date().toISOString();
@@ -268,7 +268,7 @@ describe('reads with as_of', () => {
     elsewhere.pathname = '/never_created';
     await using pastReads = openPastReads(elsewhere.href, pool, stack.eventStore);
     const poor = await stack.api({ pastReads });
-    const [brand] = await stack.seed(['no-database.example']);
+    const [brand] = await stack.seed(['no-database']);
     const reply = await on(poor).get(`/v1/brands/${brand?.id}?as_of=${new Date().toISOString()}`, {
       key: await stack.key(),
     });
@@ -284,7 +284,7 @@ const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString();
 describe('listBrandChanges 200', () => {
   it('tells each difference with the events that were recorded between', async () => {
     const before = hourAgo();
-    const [brand] = await stack.seed(['changed.example']);
+    const [brand] = await stack.seed(['changed']);
     const path = `/v1/brands/${brand?.id}/changes?limit=100&since=${before}`;
     const { data, meta } = await on(app).get(path, { key: await stack.key() });
     const changes = data as readonly Change[];
@@ -303,7 +303,7 @@ describe('listBrandChanges 200', () => {
   });
 
   it('has no change while nothing was recorded', async () => {
-    const [brand] = await stack.seed(['unchanged.example']);
+    const [brand] = await stack.seed(['unchanged']);
     await pause(2);
     const now = new Date().toISOString();
     await pause(2);
@@ -326,7 +326,7 @@ describe('listBrandChanges 400', () => {
       'moment_in_future',
     ],
   ])('%s', async (_, query, path, code) => {
-    const [brand] = await stack.seed([`refused-${randomUUID()}.example`]);
+    const [brand] = await stack.seed([`refused-${randomUUID()}`]);
     const reply = await on(app).get(`/v1/brands/${brand?.id}/changes?${query}`, { key: await stack.key() });
     expect(reply).toMatchObject({ status: 400, error: { details: [{ path, code }] } });
   });

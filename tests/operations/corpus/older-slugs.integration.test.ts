@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { on } from '#tests/dsl/api.ts';
+import { on, type Reply } from '#tests/dsl/api.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { openApiStack } from '../fixtures/stack.ts';
 
@@ -9,13 +9,15 @@ const stack = await disposeAfterAll(openApiStack());
 const [app, key] = await Promise.all([stack.api(), stack.key()]);
 const [alpha] = await stack.seed(['alpha', 'beta', 'beta-com']);
 const get = (path: string) => on(app).get(path, { key });
+const locationIn = ({ headers }: Reply): string => decodeURIComponent(String(headers['location']));
 const workspace = `/v1/workspaces/${key.workspaceId}`;
 await on(app).post(`${workspace}/tracked-brands`, { key, body: { brand_id: alpha?.id } });
 
+const QUERIES: Readonly<Record<string, string>> = { listBrandChanges: '?since=2026-01-01T00:00:00Z' };
 const paths = ENDPOINTS.filter(takesBrandSlug).map(({ operationId, path }) => [
   operationId,
   path.includes('{brandId}')
-    ? path.replace('{brandId}', 'SLUG').replace('/v1/workspaces/{ws}', workspace)
+    ? `${path.replace('{brandId}', 'SLUG').replace('/v1/workspaces/{ws}', workspace)}${QUERIES[operationId] ?? ''}`
     : `${path}?brand_id=SLUG`,
 ]);
 
@@ -23,16 +25,25 @@ describe('an older slug', () => {
   test.each(paths)(
     'sent to %s is answered with the address that has the present one',
     async (_, path = '') => {
-      const { status, headers, body } = await get(path.replace('SLUG', 'alpha-com'));
-      expect([status, headers['location'], body]).toEqual([308, path.replace('SLUG', 'alpha'), '']);
-      expect(headers).toMatchObject({ 'cache-control': 'private, no-cache', 'x-ratelimit-limit': '1000' });
-      expect((await get(String(headers['location']))).status).toBe(200);
+      const reply = await get(path.replace('SLUG', 'alpha-com'));
+      expect([reply.status, locationIn(reply), reply.body]).toEqual([308, path.replace('SLUG', 'alpha'), '']);
+      expect(reply.headers).toMatchObject({
+        'cache-control': 'private, no-cache',
+        'x-ratelimit-limit': '1000',
+      });
+      expect((await get(locationIn(reply))).status).toBe(200);
     },
   );
 
   test('keeps the other parameters, and may be percent-encoded', async () => {
     const { headers } = await get('/v1/brands/alpha%2Dcom/ads?limit=5');
     expect(headers['location']).toBe('/v1/brands/alpha/ads?limit=5');
+  });
+
+  test('names the same brand in reads of past moments', async () => {
+    const moment = new Date().toISOString();
+    const reply = await get(`/v1/brands/alpha-com?as_of=${moment}`);
+    expect([reply.status, locationIn(reply)]).toEqual([308, `/v1/brands/alpha?as_of=${moment}`]);
   });
 
   test('is the present slug of another brand where there is one', async () => {
