@@ -93,7 +93,7 @@ export const BRANDS = [
 /** Ads with a start and a stop, which had ended two years before they are scanned. */
 export const ENDED_ADS = {
   file: 'epi/citizens-energizing-michigan-2022-11-14.csv.gz',
-  slug: 'citizensenergizingmichigan-com',
+  slug: 'citizensenergizingmichigan',
 } as const;
 /** Stop date of running ads. */
 const NO_STOP = '999';

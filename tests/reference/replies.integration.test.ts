@@ -63,10 +63,12 @@ const idsOf = (world: World, { brandIdOf, adIdOf, messagesOf }: Placement): Reco
   };
 };
 
+/** Tells what was recorded between two moments, so the order of arrival decides. */
+const OF_RECORDING = '/v1/brands/{brandId}/changes';
 const BY_BRAND = ['/v1/ads', '/v1/brand-network', '/v1/creatives', '/v1/pages'];
 
 const urlsOf = ({ path, method }: Endpoint, ids: Readonly<Record<string, readonly string[]>>): string[] => {
-  if (method !== 'GET') return [];
+  if (method !== 'GET' || path === OF_RECORDING) return [];
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const [name = ''] = parameters;
   if (parameters.length === 1) return (ids[name] ?? []).map((id) => path.replace(`{${name}}`, id));
