@@ -80,6 +80,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/reference/replies.integration.test.ts'],
     settings: (REPLY_SEED, factor) => ({ REPLY_SEED, REPLY_WORLDS: 200 * factor }),
   },
+  'as-of': {
+    about: 'reads of past moments of 100 worlds answer what they answered then',
+    files: ['tests/operations/as-of.integration.test.ts'],
+    settings: (AS_OF_SEED, factor) => ({ AS_OF_SEED, AS_OF_WORLDS: 100 * factor }),
+  },
   'any-order': {
     about: 'all real exports in ten random orders',
     files: ['tests/real-data/any-order.integration.test.ts'],

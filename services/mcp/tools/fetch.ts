@@ -193,7 +193,7 @@ export const fetchTool = tool({
       .string()
       .min(1)
       .max(ID_MAX_LENGTH)
-      .meta({ description: 'For example `brand:allbirds-com` or `ad:123`.' }),
+      .meta({ description: 'For example `brand:allbirds` or `ad:123`.' }),
     ...imagesInput(1),
   }),
   output: 'text',
