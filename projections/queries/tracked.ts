@@ -127,6 +127,19 @@ export const listTrackedRadar = async (
   return { page: radarPage(found, page.limit), asOf: rows[0]?.as_of ?? null };
 };
 
+/**
+ * Other brands that now have an ad of which the brand's radar shows something: a late scan may add that to the stream of
+ * the ad's brand, and name the brand of the time.
+ */
+export const readBrandsOfItems = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
+  const rows = await db.query<{ brand_id: string }>({
+    sql: `select distinct a.brand_id from radar.item i join ads.ad a using (ad_id)
+      where i.brand_id = $1 and a.brand_id <> i.brand_id`,
+    values: [brandId],
+  });
+  return rows.map(({ brand_id }) => brand_id);
+};
+
 const SIGNAL_TABLE = {
   table: sql.fragment`signals.signal`,
   kind: sql.fragment`kind`,

@@ -34,8 +34,8 @@ export type PastRead = {
   readonly readModels: readonly string[];
   /** Streams to begin with. Categories of their brands, and brands that had one of their ads, are read too. */
   readonly streams: readonly string[];
-  /** Also reads the brands that the streams say were tracked. */
-  readonly ofTracked: boolean;
+  /** Streams about a brand that the others say was tracked; `null` leaves these brands out. */
+  readonly ofTracked: ((brandId: string) => Promise<readonly string[]>) | null;
   readonly recordedUntil: Date;
 };
 
@@ -75,10 +75,10 @@ export const streamsOfBrand = (brandId: string): readonly string[] => [
 ];
 
 /** Further streams without which the rows of the event would be others than in the whole log. */
-const streamsNamedBy = (event: Known, ofTracked: boolean): readonly string[] => {
+const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): Promise<readonly string[]> => {
   switch (event.type) {
     case 'BrandTracked':
-      return ofTracked ? streamsOfBrand(event.data.brand_id) : [];
+      return ofTracked === null ? [] : await ofTracked(event.data.brand_id);
     case 'BrandRegistered':
       return event.data.category_path.map(({ id }) => categoryStream(id));
     case 'BrandProfileChanged':

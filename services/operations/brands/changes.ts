@@ -163,7 +163,7 @@ export const listBrandChanges = endpoint({
       pastReads.compare(
         {
           streams: streamsOfBrand(brandId),
-          ofTracked: false,
+          ofTracked: null,
           readModels: ['brands', 'freshness', 'daily-activity', 'ads'],
           recordedUntil: until,
           since,

@@ -4,6 +4,7 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { streamsOfBrand, type PastRead } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import { readBrandOfAd } from '#projections/ads/read.ts';
+import { readBrandsOfItems } from '#projections/queries/tracked.ts';
 import { readFilesOfAd } from '#projections/creatives/read.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { requireBrand } from '../brands/find-brand.ts';
@@ -29,7 +30,7 @@ export const momentOf = ({ past }: Endpoint, query: HandlerCall['query'], clock:
 type Scope = Pick<PastRead, 'streams' | 'ofTracked'>;
 
 /** Without a row of the present there was none before: nothing is ever removed from the corpus. */
-const NOTHING: Scope = { streams: [], ofTracked: false };
+const NOTHING: Scope = { streams: [], ofTracked: null };
 
 /** Streams of the brand, ad or workspace that the read is about. */
 const SCOPES: Readonly<
@@ -40,20 +41,22 @@ const SCOPES: Readonly<
 > = {
   brand: async ({ params, caller }, { db }) => {
     const { brand_id: brandId } = await requireBrand(db, String(params['brandId']));
-    return { streams: [...streamsOfBrand(brandId), trackingStream(caller.workspaceId)], ofTracked: false };
+    return { streams: [...streamsOfBrand(brandId), trackingStream(caller.workspaceId)], ofTracked: null };
   },
   ad: async ({ params }, { db }) => {
     const adId = String(params['adId']);
     const [brandId, files] = await Promise.all([readBrandOfAd(db, adId), readFilesOfAd(db, adId)]);
     if (brandId === null) return NOTHING;
-    return { streams: [...streamsOfBrand(brandId), ...files.map(creativeStream)], ofTracked: false };
+    return { streams: [...streamsOfBrand(brandId), ...files.map(creativeStream)], ofTracked: null };
   },
-  workspace: async ({ params, query }) => {
+  workspace: async ({ params, query }, { db }) => {
+    const streamsOf = async (brandId: string): Promise<readonly string[]> =>
+      [brandId, ...(await readBrandsOfItems(db, brandId))].flatMap(streamsOfBrand);
     const tracking = trackingStream(String(params['ws']));
     const { brand_id: brandId } = query;
     return typeof brandId === 'string'
-      ? { streams: [tracking, ...streamsOfBrand(brandId.toLowerCase())], ofTracked: false }
-      : { streams: [tracking], ofTracked: true };
+      ? { streams: [tracking, ...(await streamsOf(brandId.toLowerCase()))], ofTracked: null }
+      : { streams: [tracking], ofTracked: streamsOf };
   },
 };
 
