@@ -67,7 +67,7 @@ export interface paths {
   };
   "/v1/brands/{brandId}/changes": {
     /**
-     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events may lie between the moments. Follow a brand by sending the `until` of one call as the `since` of the next.
+     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events may lie between the moments. To follow a brand, send `until` too, and the same time as the `since` of the next call: `meta.as_of` is a time of observation.
      *
      * Scope: `ads:read`.
      */

@@ -42,7 +42,10 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const withParameter = (path: string, name: string, value: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}${name}=${value}`;
 
-type Answer = Pick<Reply, 'status' | 'data' | 'error'> & { readonly meta: object | undefined };
+type Answer = Pick<Reply, 'status' | 'data'> & {
+  readonly error: string | undefined;
+  readonly meta: object | undefined;
+};
 
 /**
  * A reply that rests on no observation is as of the moment itself. An empty list of a workspace is, in the present, as of the newest
@@ -54,10 +57,10 @@ const answerOf = (path: string, { status, data, error, meta }: Reply, moment: st
   return {
     status,
     data,
-    error: error && { ...error, request_id: '' },
+    error: (error as Reply['error'] | undefined)?.type,
     meta:
       status === 200 ? { as_of: isEmpty || as_of >= moment ? 'then' : as_of, count, freshness } : undefined,
-  } as Answer;
+  };
 };
 
 const pathsOf = (world: World, { brandIdOf, adIdOf }: Placement, { workspaceId }: Key): readonly string[] => [
@@ -229,6 +232,16 @@ describe('reads with as_of', () => {
       status: 404,
     });
     expect(await on(app).get(`/v1/brands/${brand?.id}`, { key })).toMatchObject({ status: 200 });
+  });
+
+  it('say as rows, too, on how many events they rest', async () => {
+    const [brand] = await stack.seed(['as-rows']);
+    const key = await stack.key();
+    const { headers } = await app.inject({
+      url: `/v1/brands/${brand?.id}/ads?as_of=${new Date().toISOString()}`,
+      headers: { authorization: `Bearer ${key.text}`, accept: 'text/csv' },
+    });
+    expect(headers).toMatchObject({ 'x-as-of-events': '9', 'x-as-of-late-events': '0' });
   });
 
   it('refuse a moment to come', async () => {

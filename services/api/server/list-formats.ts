@@ -7,7 +7,7 @@ import { setRateHeaders } from '#application/access/request-counts.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { signNextCursor } from '#operations/endpoint/check-request.ts';
-import type { Reply } from '#operations/endpoint/reply.ts';
+import { pastHeadersOf, type Reply } from '#operations/endpoint/reply.ts';
 import { acceptedEncoding, openCompressor } from '#platform/http/encoding.ts';
 import type { Headers } from '#platform/http/http-server.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -154,6 +154,7 @@ export const sendRows = async (
       'x-as-of': first.asOf ?? new Date(context.now).toISOString(),
       trailer: 'x-next-cursor',
       vary: 'accept, accept-encoding',
+      ...pastHeadersOf(first),
     };
     if (context.allowance) setRateHeaders(headers, context.allowance);
     if (first.position !== undefined && first.position !== null)

@@ -133,7 +133,7 @@ export const listBrandChanges = endpoint({
   tag: 'Brands',
   scope: 'ads:read',
   summary: 'List what changed between two moments',
-  description: `The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most ${BETWEEN_MAX.toLocaleString('en')} events may lie between the moments. Follow a brand by sending the \`until\` of one call as the \`since\` of the next.`,
+  description: `The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most ${BETWEEN_MAX.toLocaleString('en')} events may lie between the moments. To follow a brand, send \`until\` too, and the same time as the \`since\` of the next call: \`meta.as_of\` is a time of observation.`,
   params: brandParams,
   query: z
     .strictObject({

@@ -60,6 +60,10 @@ const SCOPES: Readonly<
   },
 };
 
+const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was recorded by the moment in `as_of`.');
+
+const isNotFound = (error: unknown): boolean => error instanceof Refusal && error.code === 'not_found';
+
 /** Calls the handler of a read with the read models as they were at the moment. Takes the place of a heavy read. */
 export const readPast = async (
   endpoint: Endpoint,
@@ -72,7 +76,11 @@ export const readPast = async (
   const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
   const past = { ...scope, readModels: endpoint.reads, recordedUntil: moment };
   const { result, basis } = await heavyReads(call.caller.workspaceId, () =>
-    pastReads.read(past, (db) => handle({ ...dependencies, db, clock: { now: () => moment } })),
+    pastReads.read(past, (db) =>
+      handle({ ...dependencies, db, clock: { now: () => moment } }).catch((error: unknown) => {
+        throw isNotFound(error) && scope.streams.length > 0 ? NOT_RECORDED : error;
+      }),
+    ),
   );
   const asOf = result.asOf ?? moment.toISOString();
   return { ...result, asOf, position: basis.position, past: basis };

@@ -29,6 +29,9 @@ export type Reply = {
 /** `null` when the reply shows another secret than an API key. */
 export type ShownOnce = { readonly keyId: string | null };
 
+export const pastHeadersOf = ({ past }: Reply): Readonly<Record<string, number>> =>
+  past === undefined ? {} : { 'x-as-of-events': past.events, 'x-as-of-late-events': past.late };
+
 /**
  * Age in hours, rounded up to hundredths and never negative: an observer's clock may be ahead. `now`: milliseconds
  * since 1970.
