@@ -277,7 +277,8 @@ describe('the way to the test world', () => {
 
   test('leads nowhere else: no redirect, no other host or path, no live key', async () => {
     const { seen, passing } = await standIn(302, { location: 'http://127.0.0.1:1/' });
-    expect((await send(`${passing}/v1/me`, { headers: bearer(KEY) })).statusCode).toBe(302);
+    const redirected = await send(`${passing}/v1/me`, { headers: bearer(KEY) });
+    expect([redirected.statusCode, redirected.headers['location']]).toEqual([302, undefined]);
     expect(seen.splice(0)).toHaveLength(1);
     for (const target of [
       'http://evil.example/v1/me',
@@ -285,6 +286,9 @@ describe('the way to the test world', () => {
       '/docs',
       '/healthz',
       '/v1/../x',
+      '/%76%31/brands/a?x=/v1/secret',
+      '/v1/brands/../ads',
+      '/v1/brands/%2e%2e/ads',
     ]) {
       const { hostname, port } = new URL(passing);
       const socket = connect(Number(port), hostname);
@@ -300,6 +304,12 @@ describe('the way to the test world', () => {
     await send(links.sign('0'.repeat(64), new Date()), { headers: bearer(liveKey.text) });
     expect(seen).toHaveLength(1);
     expect(seen[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  test('gets the present address of a brand', async () => {
+    const { passing } = await standIn(308, { location: '/v1/brands/alpha' });
+    const { headers } = await send(`${passing}/v1/brands/alpha-com`, { headers: bearer(KEY) });
+    expect(headers['location']).toBe('/v1/brands/alpha');
   });
 
   test('ends with 503 when the test world hangs or is gone', async () => {

@@ -271,6 +271,55 @@ describe('reads with as_of', () => {
     expect(rows).toEqual([]);
   });
 
+  it('differ by workspace also when they are sent at once', async () => {
+    const [brand] = await stack.seed(['tracked-by-one']);
+    const [tracking, other] = [await stack.key(), await stack.key()];
+    const body = { brand_id: brand?.id, cadence: 'daily' };
+    await on(app).post(`/v1/workspaces/${tracking.workspaceId}/tracked-brands`, { key: tracking, body });
+    const path = `/v1/brands/${brand?.id}?as_of=${new Date().toISOString()}`;
+    // Keys that are known are let in without a wait, so both reads run in one iteration of the event loop.
+    for (const key of [tracking, other]) await on(app).get('/v1/me', { key });
+    const replies = await Promise.all([tracking, other].map((key) => on(app).get(path, { key })));
+    expect(replies.map(({ meta }) => meta.freshness)).toMatchObject([
+      { freshness_tier: 'daily' },
+      { freshness_tier: 'census' },
+    ]);
+  });
+
+  it('go on after their database was dropped, or its tables were changed', async () => {
+    const [brand] = await stack.seed(['dropped']);
+    const key = await stack.key();
+    const read = async () =>
+      (await on(app).get(`/v1/brands/${brand?.id}/ads?as_of=${new Date().toISOString()}`, { key })).status;
+    expect(await read()).toBe(200);
+    const name = scratchNameOf(stack.environment['DATABASE_URL'] ?? '');
+    const scratch = openPool(urlOf(name), 1);
+    await scratch.query('alter table ads.ad drop column body cascade');
+    await scratch.end();
+    expect([await read(), await read()]).toEqual([500, 200]);
+    await stack.pool.query(`drop database ${name} with (force)`);
+    expect(await read()).toBe(200);
+  });
+
+  it('wait for one another, and not in the places of searches', async () => {
+    const [brand] = await stack.seed(['held']);
+    const keys = await Promise.all(Array.from({ length: 8 }, () => stack.key()));
+    const scratch = openPool(urlOf(scratchNameOf(stack.environment['DATABASE_URL'] ?? '')), 1);
+    const held = await scratch.connect();
+    await held.query('begin; lock table ads.ad in access exclusive mode');
+    const moment = new Date().toISOString();
+    const waiting = keys
+      .slice(1)
+      .map((key) => on(app).get(`/v1/brands/${brand?.id}/ads?as_of=${moment}`, { key }));
+    await pause(100);
+    const search = await on(app).get('/v1/ads?q=words', { key: keys[0] ?? '' });
+    await held.query('rollback');
+    held.release();
+    await scratch.end();
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    expect([search.status, ...new Set(statuses)]).toEqual([200, 200]);
+  });
+
   it('tell the operator what is missing when the role may not create the database', async () => {
     const role = `no_creator_${randomBytes(4).toString('hex')}`;
     await stack.pool.query(`create role ${role} login password '${role}'`);

@@ -36,6 +36,8 @@ const EXPOSED = [
   'retry-after',
   'sunset',
   'x-as-of',
+  'x-as-of-events',
+  'x-as-of-late-events',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',

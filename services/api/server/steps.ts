@@ -218,7 +218,7 @@ export const sendReplaced = (
   { endpoint, request, reply, requestId, allowance, params }: RequestContext,
   replaced: SlugReplaced,
 ): void => {
-  const sent = Object.fromEntries(new URLSearchParams(request.url.split('?', 2)[1]));
+  const sent = Object.fromEntries(new URL(request.url, 'http://api').searchParams);
   const { params: named, query } = replaced.applyTo({ params, query: sent });
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(named[name]));
   const search = new URLSearchParams(query).toString();

@@ -77,6 +77,16 @@ const unavailable = (message: string, cause?: unknown): Refusal => {
   return refusal;
 };
 
+/** The target as it was routed here. Throws `not_found` for one that the test world could read otherwise. */
+const targetOf = (sent: string): string => {
+  // A target in absolute form (RFC 9112, section 3.2.2) names a host.
+  const target = sent.replace(/^https?:\/\/[^/?#]*/i, '');
+  const [path = ''] = target.split('?', 1);
+  if (!path.startsWith('/v1/') || URL.parse(path, 'http://world')?.pathname !== path)
+    throw new Refusal('not_found', 'No such resource.');
+  return target;
+};
+
 export const hasTestKey = ({ headers }: FastifyRequest): boolean => TEST_KEY.isValid(bearerOf(headers) ?? '');
 
 export type TestWorld = AsyncDisposable & {
@@ -103,8 +113,7 @@ export const openTestWorld = (url: string): TestWorld => {
     try {
       const answer = await pool
         .request({
-          // A target in absolute form (RFC 9112, section 3.2.2) names a host.
-          path: request.url.slice(request.url.indexOf('/v1/')),
+          path: targetOf(request.url),
           method: request.method,
           headers: {
             ...pick(
@@ -124,6 +133,8 @@ export const openTestWorld = (url: string): TestWorld => {
       if (raw.headersSent) return raw.statusCode;
       reply.hijack();
       const headers = pick(answer.headers, REPLY_HEADERS);
+      const { location } = answer.headers;
+      if (typeof location === 'string' && location.startsWith('/v1/')) headers['location'] = location;
       const vary = [raw.getHeader('vary'), headers['vary']].filter((one) => one !== undefined).join(', ');
       raw.writeHead(answer.statusCode, { ...headers, ...(vary === '' ? {} : { vary }) });
       try {
@@ -158,5 +169,6 @@ export const passToTestWorld: Step = async (
     throw error;
   }
   if (status === 401) refusedRequests.refuse(request.ip, key, entered);
-  else refusedRequests.accept(key, entered);
+  else if (status < 429) refusedRequests.accept(key, entered);
+  else refusedRequests.cancel(entered);
 };

@@ -17,6 +17,10 @@ const STATEMENT_TIMEOUT_MS = 8_000;
 /** SQL states of a database that another process creates at the same time. */
 const DUPLICATE_DATABASE = /^(42P04|23505)$/;
 const NOT_PERMITTED = '42501';
+const NO_DATABASE = '3D000';
+/** Undefined table or column, or a column of another type. */
+const TABLES_DIFFER: ReadonlySet<string> = new Set(['42P01', '42703', '42804']);
+const sqlStateOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 const missingText = (name: string): string =>
   `Reads of a past moment need the database \`${name}\`, which the operator of the service creates, or lets its role create.`;
 
@@ -41,14 +45,12 @@ const scratchUrlOf = (databaseUrl: string): string => {
 };
 
 const createDatabase = async (database: Database, name: string): Promise<void> => {
-  const { rows } = await database.query('select from pg_database where datname = $1', [name]);
-  if (rows.length > 0) return;
   try {
     await database.query(`create database "${name.replaceAll('"', '""')}"`);
   } catch (error) {
-    const { code } = error as { readonly code?: unknown };
+    const code = sqlStateOf(error);
     if (code === NOT_PERMITTED) throw new Refusal('overloaded', missingText(name));
-    if (!DUPLICATE_DATABASE.test(String(code))) throw error;
+    if (!DUPLICATE_DATABASE.test(code)) throw error;
   }
 };
 
@@ -108,23 +110,28 @@ const readDatabaseOf = (client: Transaction): ReadDatabase => {
   return { query, slow: query };
 };
 
-/** Creates the database with the first call, for which the role of `database` needs the right CREATEDB. */
+/** The role of `database` needs the right CREATEDB, or the database must exist. */
 export const openScratchDatabase = (databaseUrl: string, database: Database): ScratchDatabase => {
   const pool = openPool(scratchUrlOf(databaseUrl), 1, {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     options: '-c synchronous_commit=off',
   });
-  let created: Promise<void> | null = null;
   const catalogs = new Map<string, Catalog>();
+  /** Creates the database when it is missing: at the first call, or after it was dropped. */
+  const connect = async (): Promise<Transaction> => {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (sqlStateOf(error) !== NO_DATABASE) throw error;
+      await createDatabase(database, scratchNameOf(databaseUrl));
+      return await pool.connect();
+    }
+  };
   return {
     withTables: async (projections, work) => {
-      created ??= createDatabase(database, scratchNameOf(databaseUrl));
-      await created.catch((error: unknown) => {
-        created = null;
-        throw error;
-      });
-      const client = await pool.connect();
+      const client = await connect();
       let broken: Error | undefined;
+      let isAltered = false;
       try {
         await beginWithTables(client, projections);
         for (const { name } of projections) {
@@ -135,10 +142,15 @@ export const openScratchDatabase = (databaseUrl: string, database: Database): Sc
           db: readDatabaseOf(client),
           catalogOf: ({ name }) => catalogs.get(name) ?? new Map(),
         });
+      } catch (error) {
+        isAltered = TABLES_DIFFER.has(sqlStateOf(error));
+        throw error;
       } finally {
         await client.query('rollback').catch((error: Error) => {
           broken = error;
         });
+        // The next call creates the tables again.
+        if (isAltered && !broken) await client.query('delete from public.read_model').catch(() => undefined);
         client.release(broken);
       }
     },

@@ -152,14 +152,14 @@ export const listBrandChanges = endpoint({
   heavy: true,
   reads: ['brands', 'freshness', 'daily-activity', 'ads'],
   beyondContract: true,
-  handler: async ({ params, query, page, caller }, { db, pastReads, heavyReads, clock, baseUrl }) => {
+  handler: async ({ params, query, page, caller }, { db, pastReads, pastPlaces, clock, baseUrl }) => {
     const { brand_id: brandId } = await requireBrand(db, params.brandId);
     // Later pages compare the moments of the first.
     const [start = 0, first = query.until] = page.after ?? [];
     const now = clock.now();
     const until = first === undefined ? now : requirePast('until', String(first), now);
     const since = requirePast('since', query.since, now);
-    const { before, after, between } = await heavyReads(caller.workspaceId, () =>
+    const { before, after, between } = await pastPlaces(caller.workspaceId, () =>
       pastReads.compare(
         {
           streams: streamsOfBrand(brandId),

@@ -111,6 +111,7 @@ export const createOperationDependencies = ({
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     heavyReads: createHeavyReads(),
+    pastPlaces: createHeavyReads(1),
     readModelLag: createReadModelLag(),
     readRoutes: createReadRoutes({
       primary: resources.db,

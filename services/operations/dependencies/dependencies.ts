@@ -54,6 +54,8 @@ export type OperationDependencies = {
   readonly scrapeRequests: ScrapeRequests;
   readonly coalesceReads: ReadCoalescing<HandledRead>;
   readonly heavyReads: HeavyReads;
+  /** Places of reads of past moments, which searches do not wait for. */
+  readonly pastPlaces: HeavyReads;
   readonly readModelLag: ReadModelLag;
   readonly baseUrl: string;
   readonly clock: Clock;

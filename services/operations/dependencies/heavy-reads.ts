@@ -24,14 +24,14 @@ export type HeavyReads = <T>(workspaceId: string, read: () => Promise<T>) => Pro
 
 type Waiting = { readonly workspaceId: string; readonly start: () => void };
 
-export const createHeavyReads = (): HeavyReads => {
+export const createHeavyReads = (max = HEAVY_MAX): HeavyReads => {
   const running = new Map<string, number>();
   const queue = new Set<Waiting>();
   let runningCount = 0;
 
   const take = (workspaceId: string): boolean => {
     const own = running.get(workspaceId) ?? 0;
-    if (runningCount >= HEAVY_MAX || own >= HEAVY_PER_WORKSPACE_MAX) return false;
+    if (runningCount >= max || own >= HEAVY_PER_WORKSPACE_MAX) return false;
     runningCount += 1;
     running.set(workspaceId, own + 1);
     return true;

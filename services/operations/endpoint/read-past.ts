@@ -20,11 +20,12 @@ export const requirePast = (path: string, time: string, now: Date): Date => {
   throw new Refusal('invalid_input', message, [{ path, message, code: 'moment_in_future' }]);
 };
 
+export const isPast = ({ past }: Endpoint, query: HandlerCall['query']): boolean =>
+  past !== undefined && query['as_of'] !== undefined;
+
 /** `null` for a read of the present. */
-export const momentOf = ({ past }: Endpoint, query: HandlerCall['query'], clock: Clock): Date | null => {
-  if (past === undefined) return null;
-  const { as_of: moment } = query;
-  return typeof moment === 'string' ? requirePast('as_of', moment, clock.now()) : null;
+export const momentOf = (endpoint: Endpoint, query: HandlerCall['query'], clock: Clock): Date | null => {
+  return isPast(endpoint, query) ? requirePast('as_of', String(query['as_of']), clock.now()) : null;
 };
 
 type Scope = Pick<PastRead, 'streams' | 'ofTracked'>;
@@ -64,7 +65,7 @@ const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was recorded by 
 
 const isNotFound = (error: unknown): boolean => error instanceof Refusal && error.code === 'not_found';
 
-/** Calls the handler of a read with the read models as they were at the moment. Takes the place of a heavy read. */
+/** Calls the handler of a read with the read models as they were at the moment. One at a time in a process. */
 export const readPast = async (
   endpoint: Endpoint,
   call: HandlerCall,
@@ -72,10 +73,10 @@ export const readPast = async (
   dependencies: OperationDependencies,
   handle: (dependencies: OperationDependencies) => Promise<Reply>,
 ): Promise<Reply> => {
-  const { pastReads, heavyReads } = dependencies;
+  const { pastReads, pastPlaces } = dependencies;
   const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
   const past = { ...scope, readModels: endpoint.reads, recordedUntil: moment };
-  const { result, basis } = await heavyReads(call.caller.workspaceId, () =>
+  const { result, basis } = await pastPlaces(call.caller.workspaceId, () =>
     pastReads.read(past, (db) =>
       handle({ ...dependencies, db, clock: { now: () => moment } }).catch((error: unknown) => {
         throw isNotFound(error) && scope.streams.length > 0 ? NOT_RECORDED : error;

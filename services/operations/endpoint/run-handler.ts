@@ -8,7 +8,7 @@ import type { HandledRead, OperationDependencies } from '../dependencies/depende
 import type { Call, Endpoint, ExecuteCommand } from './define-endpoint.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { toOverload } from './overload.ts';
-import { momentOf, readPast } from './read-past.ts';
+import { isPast, momentOf, readPast } from './read-past.ts';
 import type { Reply } from './reply.ts';
 
 /** Parameters are checked by the contract, not by the compiler. */
@@ -18,9 +18,9 @@ export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unkn
  * Callers that may share a read: all (`''`), a workspace, or those with one key, whose scopes are equal. `null` for a
  * read about the key.
  */
-const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
+const sharingScope = (endpoint: Endpoint, caller: Caller, query: HandlerCall['query']): string | null => {
   if (endpoint.method !== 'GET') return null;
-  if (endpoint.corpus) return endpoint.heavy ? caller.workspaceId : '';
+  if (endpoint.corpus) return endpoint.heavy || isPast(endpoint, query) ? caller.workspaceId : '';
   return endpoint.path.includes('{ws}') ? caller.keyId : null;
 };
 
@@ -131,11 +131,12 @@ export const runEndpointHandler = async (
 ): Promise<Reply> => {
   const { readRoutes, coalesceReads } = dependencies;
   const route = endpoint.method === 'GET' ? readRoutes.routeOf(caller.keyId) : readRoutes.primary;
+  const call = createCall();
   const run = async (): Promise<HandledRead> => ({
-    reply: await callHandler(endpoint, createCall(), route, dependencies),
+    reply: await callHandler(endpoint, call, route, dependencies),
     route,
   });
-  const scope = sharingScope(endpoint, caller);
+  const scope = sharingScope(endpoint, caller, call.query);
   let seen = route;
   try {
     const handled = await (scope === null ? run() : coalesceReads(`${route.name} ${scope} ${readKey}`, run));

@@ -40,6 +40,11 @@ describe('an older slug', () => {
     expect(headers['location']).toBe('/v1/brands/alpha/ads?limit=5');
   });
 
+  test('keeps question marks in parameters', async () => {
+    const reply = await get('/v1/brands/alpha-com/ads/search?cta_type=what?ever&limit=3');
+    expect(locationIn(reply)).toBe('/v1/brands/alpha/ads/search?cta_type=what?ever&limit=3');
+  });
+
   test('names the same brand in reads of past moments', async () => {
     const moment = new Date().toISOString();
     const reply = await get(`/v1/brands/alpha-com?as_of=${moment}`);
