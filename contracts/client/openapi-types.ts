@@ -5097,7 +5097,7 @@ export interface components {
       after: unknown;
       /** Events about the record that were recorded between the two moments, newest first, at most 10. */
       events: Array<components["schemas"]["RecordedEvent"]>;
-      /** How many such events there are. */
+      /** Number of such events. */
       events_total: number;
       /** Address of the record. */
       url: string;

@@ -320,6 +320,21 @@ describe('reads with as_of', () => {
     expect([search.status, ...new Set(statuses)]).toEqual([200, 200]);
   });
 
+  it('have more time than a light read', async () => {
+    const [brand] = await stack.seed(['slow-past']);
+    const key = await stack.key();
+    const hurried = await stack.api({ readAnswerMs: 100 });
+    const scratch = openPool(urlOf(scratchNameOf(stack.environment['DATABASE_URL'] ?? '')), 1);
+    const held = await scratch.connect();
+    await held.query('begin; lock table ads.ad in access exclusive mode');
+    const reading = on(hurried).get(`/v1/brands/${brand?.id}/ads?as_of=${new Date().toISOString()}`, { key });
+    await pause(800);
+    await held.query('rollback');
+    held.release();
+    await scratch.end();
+    expect((await reading).status).toBe(200);
+  });
+
   it('tell the operator what is missing when the role may not create the database', async () => {
     const role = `no_creator_${randomBytes(4).toString('hex')}`;
     await stack.pool.query(`create role ${role} login password '${role}'`);

@@ -37,7 +37,7 @@ export const BrandChange = z
       .meta({
         description: `Events about the record that were recorded between the two moments, newest first, at most ${EVENTS_OF_CHANGE_MAX}.`,
       }),
-    events_total: Count.meta({ description: 'How many such events there are.' }),
+    events_total: Count.meta({ description: 'Number of such events.' }),
     url: z.url().meta({ description: 'Address of the record.' }),
   })
   .meta({ id: 'BrandChange', description: 'A difference between two past moments.' });

@@ -25,8 +25,8 @@ export const CORS_ORIGINS = z
     'Origins whose pages may call the API, as `https://app.example,https://other.example`; `*` allows all, since a page needs a key in any case and cookies do not count; empty allows none.',
   );
 
-/** Headers of replies that scripts may read. */
-const EXPOSED = [
+/** Headers of this service, and those of HTTP that tell of a reply. Scripts may read them. */
+export const REPLY_HEADERS = [
   'deprecation',
   'etag',
   'idempotency-replayed',
@@ -43,7 +43,8 @@ const EXPOSED = [
   'x-ratelimit-reset',
   'x-read-position',
   'x-request-id',
-].join(', ');
+] as const;
+const EXPOSED = REPLY_HEADERS.join(', ');
 
 /** Headers of requests besides those that scripts may always send. */
 const REQUESTED = [

@@ -315,7 +315,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       method: isRead ? ['GET', 'HEAD'] : endpoint.method,
       url: routeOf(endpoint.path),
       ...(deprecated === undefined ? {} : { onRequest: tellDeprecation(deprecated) }),
-      ...(isRead ? { handlerTimeout: endpoint.heavy ? longReadMs : lightReadMs } : {}),
+      ...(isRead ? { handlerTimeout: endpoint.heavy || endpoint.past ? longReadMs : lightReadMs } : {}),
       handler: (request, reply) => run(steps, request, reply),
       // Runs when the body cannot be read, and when the time of a read is over.
       errorHandler: (error, request, reply) => {

@@ -5,6 +5,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { TEST_KEY } from '#application/access/key-format.ts';
 import { loadUndici } from '#platform/egress/undici.ts';
 import { bearerOf } from '#platform/http/request-headers.ts';
+import { REPLY_HEADERS } from './cross-origin.ts';
 import type { Step } from './request-pipeline.ts';
 import { addressRefusal } from './steps.ts';
 
@@ -33,7 +34,8 @@ const REQUEST_HEADERS = [
 ] as const;
 
 /** Without those of the connection, and without the decision about other origins, which this installation makes. */
-const REPLY_HEADERS = [
+const PASSED_HEADERS = [
+  ...REPLY_HEADERS,
   'accept-ranges',
   'allow',
   'cache-control',
@@ -44,26 +46,10 @@ const REPLY_HEADERS = [
   'content-security-policy',
   'content-type',
   'cross-origin-resource-policy',
-  'deprecation',
-  'etag',
-  'idempotency-replayed',
-  'link',
-  'ratelimit',
-  'ratelimit-policy',
-  'retry-after',
-  'sunset',
   'trailer',
   'vary',
   'www-authenticate',
-  'x-as-of',
-  'x-as-of-events',
-  'x-as-of-late-events',
   'x-content-type-options',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'x-read-position',
-  'x-request-id',
 ] as const;
 
 const pick = (headers: IncomingHttpHeaders, names: readonly string[]) =>
@@ -132,7 +118,7 @@ export const openTestWorld = (url: string): TestWorld => {
       // A request whose time ran out was answered then.
       if (raw.headersSent) return raw.statusCode;
       reply.hijack();
-      const headers = pick(answer.headers, REPLY_HEADERS);
+      const headers = pick(answer.headers, PASSED_HEADERS);
       const { location } = answer.headers;
       if (typeof location === 'string' && location.startsWith('/v1/')) headers['location'] = location;
       const vary = [raw.getHeader('vary'), headers['vary']].filter((one) => one !== undefined).join(', ');
