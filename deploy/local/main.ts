@@ -5,7 +5,7 @@ import { openNats } from '#platform/nats/connection.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
 import {
-  createOwnWorkspace,
+  createDemoWorkspace,
   type DemoWorkspace,
   inviteDemoOwner,
   isKeyValid,
@@ -19,7 +19,7 @@ import { trackBrandsSince } from './demo/track-brands.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { livingWorldOf } from './demo/living/living-world.ts';
 import { startPulse } from './demo/living/start-pulse.ts';
-import { connectReceiver } from './demo/receiver/connect-receiver.ts';
+import { connectReceiver, readSigningSecret } from './demo/receiver/connect-receiver.ts';
 import { startReceiver, WEBHOOK_PATH } from './demo/receiver/receiver.ts';
 import { FolderInUse, lockFolder } from './os/folder-lock.ts';
 import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
@@ -66,7 +66,7 @@ const start = async (
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
-  const wantsDemo = isTestWorld(settings);
+  const wantsDemo = settings.DEMO_ADS > 0;
   const requested = corpusOf(settings.DEMO_ADS);
   const mediaOrigin = wantsDemo ? await openPictures(settings, requested, servers, folders, resources) : null;
   const services = await startServices(
@@ -127,7 +127,7 @@ const start = async (
   };
   await writeJsonFile(folders.localFile, stack);
   const [receiverUrl, invitation, demo] = await Promise.all([
-    tracked.length === 0 ? null : openReceiver(apiUrl, workspace, tracked, folders, resources),
+    tracked.length === 0 ? null : openReceiver(settings, apiUrl, workspace, tracked, folders, resources),
     // A link works once, so each start prints a new one.
     inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace),
     demoState === null
@@ -180,21 +180,23 @@ const openPictures = async (
 
 /** The alert rules post to the returned address. */
 const openReceiver = async (
+  settings: LocalSettings,
   apiUrl: string,
   workspace: DemoWorkspace,
   tracked: readonly string[],
   { receiverFile }: Folders,
   resources: AsyncDisposableStack,
 ): Promise<string> => {
-  const receiver = resources.use(
-    await startReceiver(await choosePort(0), systemClock, TEST_WORLD.webhook_secret),
-  );
+  const secret = isTestWorld(settings)
+    ? TEST_WORLD.webhook_secret
+    : await readSigningSecret(apiUrl, workspace, receiverFile);
+  const receiver = resources.use(await startReceiver(await choosePort(0), systemClock, secret));
   const address = `${receiver.url}${WEBHOOK_PATH}`;
-  await connectReceiver(apiUrl, workspace, tracked, address, receiverFile);
+  await connectReceiver(apiUrl, workspace, tracked, address, secret, receiverFile);
   return receiver.url;
 };
 
-/** Without the demo, reuses the workspace of an earlier start if its key is still valid. */
+/** Reuses the workspace of an earlier start if its key is still valid; a test world has one for all. */
 const openWorkspace = async (
   settings: LocalSettings,
   apiUrl: string,
@@ -212,11 +214,12 @@ const openWorkspace = async (
     return opened;
   }
   if (stored !== null && (await isKeyValid(apiUrl, stored, signal))) {
-    progress.step('workspace: already exists');
+    progress.step('demo workspace: already exists');
     return stored;
   }
-  const created = await createOwnWorkspace(environment);
-  progress.step('workspace: created');
+  const created = await createDemoWorkspace(environment);
+  await track(created);
+  progress.step('demo workspace: created');
   return created;
 };
 

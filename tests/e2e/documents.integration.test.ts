@@ -67,7 +67,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run start:event-store': SECOND_PROCESS,
   'npm run ops -- log tail --category tracking': ENDLESS,
   'npm run ops -- audit follow "$WS"': ENDLESS,
-  'npm run api -- listen --trigger new_ads stopped_ads': ENDLESS,
+  'WEBHOOK_SECRET=$(node -p \'require("./.data/receiver.json").webhook_secret\') npm run api -- listen --trigger new_ads stopped_ads':
+    ENDLESS,
   'npm run ops -- projections rebuild --all --detach': 'keeps the machine busy during the other examples',
   'npm run ops -- projections cancel radar': 'a rebuild of the small demo ends before it can be cancelled',
   'docker compose -f deploy/compose.yaml up --build': NEEDS_DOCKER,
@@ -181,6 +182,7 @@ npm() {
 const SECOND_VAULT_KEY = Buffer.alloc(32, 1).toString('base64');
 
 describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
+  let demo: LocalStack;
   const resources = new AsyncDisposableStack();
   let folder: string;
   let work: string;
@@ -262,12 +264,22 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
     resources.defer(async () => {
       if (!stack.hasEnded) await stack.end('SIGTERM');
     });
-    const ready = await stack.waitUntilReady();
+    demo = await stack.waitUntilReady();
     await createWorkingCopy();
-    await prepareEnvironment(ready);
+    await prepareEnvironment(demo);
   }, CASE_LIMIT_MS * 2);
 
   afterAll(() => resources.disposeAsync());
+
+  test('run against a demo with a key of a customer, for pages of any origin, whose webhooks are signed', async () => {
+    expect(demo.api_key).toMatch(/^svc_live_/);
+    const headers = { authorization: `Bearer ${demo.api_key}`, origin: 'https://page.example' };
+    const reply = await fetch(`${demo.api_url}/v1/me`, { headers });
+    expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    const [, receiver = ''] = /Webhooks +(http\S+)/.exec(stack.output) ?? [];
+    const { deliveries } = (await (await fetch(`${receiver}/deliveries`)).json()) as { deliveries: object[] };
+    expect(deliveries.at(-1)).toMatchObject({ fault: null, payload: { kind: 'test' } });
+  });
 
   test.for(examples.filter((example) => !isEmpty(scriptOf(example))))('$path:$line runs', async (example) => {
     const outcome = await shell(scriptOf(example)).then(

@@ -40,7 +40,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   const started: StackProcess[] = [];
 
   const start = (environment: Readonly<Record<string, string>> = {}): StackProcess => {
-    const stack = new StackProcess(folder, environment);
+    const stack = new StackProcess(folder, { TEST_MODE: 'true', ...environment });
     started.push(stack);
     return stack;
   };

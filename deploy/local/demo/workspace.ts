@@ -100,15 +100,15 @@ const Workspace = z.object({ workspace_id: z.string(), api_key: z.string(), memb
 export const openTestWorkspace = (environment: Environment): Promise<DemoWorkspace> =>
   runOps(environment, Workspace, ['workspace', 'test-world']);
 
-/** For a stack without the demo, whose key is secret. */
-export const createOwnWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
+/** Its key is secret. */
+export const createDemoWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
   const ops = <T>(schema: z.ZodType<T>, words: readonly string[]): Promise<T> =>
     runOps(environment, schema, words);
   const { workspace_id } = await ops(z.object({ workspace_id: z.string() }), [
     'workspace',
     'create',
     '--name',
-    'Local',
+    'Demo',
     '--plan',
     PLAN,
   ]);
@@ -117,7 +117,7 @@ export const createOwnWorkspace = async (environment: Environment): Promise<Demo
     'add',
     workspace_id,
     '--name',
-    'Local owner',
+    'Demo owner',
     '--email',
     EMAIL,
     '--role',
@@ -130,7 +130,7 @@ export const createOwnWorkspace = async (environment: Environment): Promise<Demo
     '--member',
     member_id,
     '--name',
-    'local',
+    'demo',
     '--scopes',
     'all',
   ]);

@@ -54,8 +54,7 @@ export const startServices = async (
       ...environmentOf(settings, servers),
       API_PORT: String(apiPort),
       API_BASE_URL: baseUrl,
-      CORS_ORIGINS:
-        settings.CORS_ORIGINS ?? [apiUrl, `http://localhost:${apiPort}`, new URL(baseUrl).origin].join(),
+      ...originsEnvironment(settings, [apiUrl, `http://localhost:${apiPort}`, new URL(baseUrl).origin]),
       ...testEnvironment(settings),
       CURSOR_SECRET: secrets.cursor_secret,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
@@ -203,6 +202,12 @@ const sendingEnvironment = ({ SMTP_URL }: LocalSettings): Readonly<Record<string
   EGRESS_ALLOW_LOOPBACK: 'true',
   ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
+
+/** A test world has a public key, so pages of other origins are named one by one. */
+const originsEnvironment = (settings: LocalSettings, own: readonly string[]) => {
+  const origins = settings.CORS_ORIGINS ?? (isTestWorld(settings) ? own.join() : undefined);
+  return origins === undefined ? {} : { CORS_ORIGINS: origins };
+};
 
 const testEnvironment = (settings: LocalSettings) => ({ TEST_MODE: String(isTestWorld(settings)) });
 

@@ -27,12 +27,14 @@ export const LocalSettings = z.object({
     .url()
     .optional()
     .describe('Where clients reach the REST API, for links in replies, if not on this machine.'),
+  TEST_MODE: z
+    .stringbool()
+    .default(false)
+    .describe('`true` makes the demo a test world, with the public key of the guide.'),
   CORS_ORIGINS: z
     .string()
     .optional()
-    .describe(
-      'Origins whose pages may call the REST API; its own alone when not set, because the key of the demo is public.',
-    ),
+    .describe('Origins whose pages may call the REST API. Not set: all; with `TEST_MODE` its own alone.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
@@ -82,8 +84,11 @@ export const LocalSettings = z.object({
 });
 export type LocalSettings = z.infer<typeof LocalSettings>;
 
-/** With the demo, whose key is public. Own data have a key of their own. */
-export const isTestWorld = ({ DEMO_ADS }: Pick<LocalSettings, 'DEMO_ADS'>): boolean => DEMO_ADS > 0;
+/** With the demo and a public key. */
+export const isTestWorld = ({
+  DEMO_ADS,
+  TEST_MODE,
+}: Pick<LocalSettings, 'DEMO_ADS' | 'TEST_MODE'>): boolean => TEST_MODE && DEMO_ADS > 0;
 
 export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
 

@@ -5,7 +5,9 @@ import { callApi, type DemoWorkspace } from '../workspace.ts';
 
 const Connection = z.object({
   workspace_id: z.string(),
-  webhook_url: z.string(),
+  webhook_secret: z.string(),
+  /** `null` until the rules post to it. */
+  webhook_url: z.string().nullable(),
   alert_ids: z.array(z.string()),
 });
 type Connection = z.infer<typeof Connection>;
@@ -15,8 +17,25 @@ const RULES = [
   { name: 'Activity', trigger: 'activity' },
 ] as const;
 
+const Secret = z.object({ data: z.object({ webhook_secret: z.string() }) });
 const Rule = z.object({ data: z.object({ id: z.string() }) });
 const Rules = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
+
+/** Asks for a signing secret with the first call, which alone shows it, and stores it before a rule signs with it. */
+export const readSigningSecret = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  file: string,
+): Promise<string> => {
+  const { workspace_id } = workspace;
+  const stored = await readJsonFile(file, Connection);
+  if (stored?.workspace_id === workspace_id) return stored.webhook_secret;
+  const reply = await callApi(apiUrl, workspace, 'POST', 'alerts/webhook-secret', {});
+  const { webhook_secret } = Secret.parse(reply).data;
+  const connection: Connection = { workspace_id, webhook_secret, webhook_url: null, alert_ids: [] };
+  await writeJsonFile(file, connection);
+  return webhook_secret;
+};
 
 /**
  * The first call creates the rules and sends a test; later calls only change the address, so a deleted rule stays
@@ -27,19 +46,21 @@ export const connectReceiver = async (
   workspace: DemoWorkspace,
   domains: readonly string[],
   webhookUrl: string,
+  webhook_secret: string,
   file: string,
 ): Promise<void> => {
   const { workspace_id } = workspace;
   const stored = await readJsonFile(file, Connection);
   const connection = stored?.workspace_id === workspace_id ? stored : null;
   if (connection?.webhook_url === webhookUrl) return;
-  const alert_ids = connection
-    ? await changeRules(apiUrl, workspace, connection.alert_ids, webhookUrl)
-    : await createRules(apiUrl, workspace, domains, webhookUrl);
-  await writeJsonFile(file, { workspace_id, webhook_url: webhookUrl, alert_ids } satisfies Connection);
+  const isFirst = (connection?.webhook_url ?? null) === null;
+  const alert_ids = isFirst
+    ? await createRules(apiUrl, workspace, domains, webhookUrl)
+    : await changeRules(apiUrl, workspace, connection?.alert_ids ?? [], webhookUrl);
+  const connected: Connection = { workspace_id, webhook_secret, webhook_url: webhookUrl, alert_ids };
+  await writeJsonFile(file, connected);
   const [first] = alert_ids;
-  if (!connection && first !== undefined)
-    await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
+  if (isFirst && first !== undefined) await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
 };
 
 const createRules = async (
