@@ -37,15 +37,6 @@ export const readBrandDomain = async (db: ReadDatabase, brandId: string): Promis
     })
   )[0]?.domain ?? null;
 
-/** `null` until the brand is shown. */
-export const readBrandSlug = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
-  (
-    await db.query<{ slug: string }>({
-      sql: 'select slug from brands.brand where brand_id = $1 and detail is not null',
-      values: [brandId],
-    })
-  )[0]?.slug ?? null;
-
 export type BrandFilter = {
   readonly categoryId?: string;
   readonly country?: string;

@@ -23,15 +23,12 @@ const readBy = (column: 'slug' | 'brand_id'): string => `
 const TOGETHER_MAX = 100;
 
 /** The most frequent read: requests of one iteration of the event loop share a statement, which halves its cost under load. */
-const loaderBy = (
+const loaderBy = <Row extends { readonly ref: string }>(
   statement: string,
-): ((db: ReadDatabase) => DataLoader<string, BrandWithFreshness | null>) => {
-  const loaders = new WeakMap<ReadDatabase, DataLoader<string, BrandWithFreshness | null>>();
+): ((db: ReadDatabase) => DataLoader<string, Row | null>) => {
+  const loaders = new WeakMap<ReadDatabase, DataLoader<string, Row | null>>();
   const load = (db: ReadDatabase) => async (refs: readonly string[]) => {
-    const rows = await db.query<BrandWithFreshness & { readonly ref: string }>({
-      sql: statement,
-      values: [refs],
-    });
+    const rows = await db.query<Row>({ sql: statement, values: [refs] });
     const found = new Map(rows.map((row) => [row.ref, row]));
     return refs.map((ref) => found.get(ref) ?? null);
   };
@@ -49,13 +46,23 @@ const loaderBy = (
   };
 };
 
-const bySlug = loaderBy(readBy('slug'));
-const byId = loaderBy(readBy('brand_id'));
+type Found = BrandWithFreshness & { readonly ref: string };
+
+const bySlug = loaderBy<Found>(readBy('slug'));
+const byId = loaderBy<Found>(readBy('brand_id'));
 
 export const findBrandWithFreshness = (
   db: ReadDatabase,
   ref: { readonly id: string } | { readonly slug: string },
 ): Promise<BrandWithFreshness | null> => ('id' in ref ? byId(db).load(ref.id) : bySlug(db).load(ref.slug));
+
+const slugById = loaderBy<{ readonly ref: string; readonly slug: string }>(
+  'select brand_id as ref, slug from brands.brand where brand_id = any($1) and detail is not null',
+);
+
+/** `null` until the brand is shown. */
+export const readBrandSlug = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
+  (await slugById(db).load(brandId))?.slug ?? null;
 
 const SIMILAR = `
   select '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
