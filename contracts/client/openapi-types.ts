@@ -129,6 +129,14 @@ export interface paths {
      */
     get: operations["listBrandPartnerships"];
   };
+  "/v1/brands/{brandId}/proof": {
+    /**
+     * Read the proof of a figure. A figure as known at a moment, its rule, and a link to a bundle of every event that it rests on. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandProof"];
+  };
   "/v1/brands/{brandId}/similar": {
     /**
      * List similar sites. Sites with similar visitors, by affinity, as a traffic provider estimates. A site of a public brand shows that brand.
@@ -1378,6 +1386,47 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandProof: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query: {
+        /** Name of a figure. */
+        figure: components["schemas"]["FigureName"];
+        /** First UTC day, for a figure of a window. Between 2000-01-01 and 2999-12-31. */
+        from?: string;
+        /** Last UTC day, for a figure of a window. Between 2000-01-01 and 2999-12-31. */
+        to?: string;
+        /** The moment: events recorded by then count. Now when absent. */
+        as_of?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Proof"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
       308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
@@ -5942,6 +5991,8 @@ export interface components {
     };
     /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
     FailureClass: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target";
+    /** Name of a figure. */
+    FigureName: "active_ads" | "total_ads" | "new_ads" | "retired_ads";
     /** What formats the active ads of a brand have. */
     FormatBreakdown: {
       formats: components["schemas"]["Formats"];
@@ -6189,6 +6240,31 @@ export interface components {
       /** With `include=record` only: the thing itself. Null when this service does not have it, or when the key may not read things of its type. */
       record?: components["schemas"]["AdSummary"] | components["schemas"]["BrandSummary"] | components["schemas"]["Creative"] | components["schemas"]["CreativeRecordSummary"] | components["schemas"]["LandingPage"] | null;
     };
+    /** A signed digest of the log. */
+    LogDigest: {
+      /** Version of this form. */
+      digest_version: 1;
+      /** Number of the digest, from 1 without gaps. */
+      sequence: number;
+      /** When it was signed. */
+      made_at: string;
+      /** When the last event that it covers was recorded. */
+      recorded_until: string;
+      /** Events of the log up to then. */
+      events: number;
+      /** Streams with such an event; each is a leaf of the tree. */
+      streams: number;
+      /** Root of the Merkle tree over the streams. */
+      root: string;
+      /** SHA-256 of the canonical text of the digest before it; 64 zeros for the first. */
+      previous_digest: string;
+      /** First 16 digits of the SHA-256 of the public key. */
+      public_key_id: string;
+      /** Ed25519 key that checks the signature, as SPKI in base64. It proves nothing by itself: compare it with the one that you know. */
+      public_key: string;
+      /** Ed25519 signature over the canonical text (RFC 8785) of all other fields. */
+      signature: string;
+    };
     /** What a text from outside means in the corpus. */
     Lookup: {
       /** Exact ones first; otherwise in the order brand, social page, landing page, ad. */
@@ -6407,6 +6483,45 @@ export interface components {
       first_seen_on: string;
       /** When one of them was last seen. */
       last_seen_on: string;
+    };
+    /** A figure with all that it takes to check it. */
+    Proof: {
+      statement: components["schemas"]["ProofStatement"];
+      /** What the figure counts, in a sentence. */
+      rule: string;
+      /** Events recorded by the moment, on which the figure rests. */
+      events_counted: number;
+      /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
+      events_left_out: number;
+      /** The newest digest of the log; null: none is signed yet, and nothing attests the events of the bundle. */
+      digest: components["schemas"]["LogDigest"] | null;
+      /** Events of the streams that were recorded after this digest. */
+      events_not_attested: number;
+      /** Signed link to the bundle, NDJSON with every event of the streams. It needs no key. `npm run ops -- proof verify FILE` checks a bundle without this service. */
+      bundle_url: string;
+      /** When the link expires. */
+      expires_at: string;
+    };
+    /** A figure of a brand, as known at a moment. */
+    ProofStatement: {
+      /** Uuid of the brand. */
+      brand_id: string;
+      figure: components["schemas"]["FigureName"];
+      /** First UTC day; null: the figure has no window. */
+      from: string | null;
+      /** Last UTC day; null: the figure has no window. */
+      to: string | null;
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** The figure. */
+      value: number;
+      /** Streams whose events give the figure, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
     };
     /** Radar items of a week, by type. */
     RadarChangeCounts: {

@@ -10,6 +10,7 @@ import { COLLECTION, collectionVersions } from './workspace/collection.ts';
 import { CONNECTION, connectionVersions } from './workspace/connection.ts';
 import { CREATIVE, creativeVersions } from './corpus/creative.ts';
 import { LANDING_PAGE, landingPageVersions } from './corpus/landing-page.ts';
+import { LOG_DIGEST, logDigestVersions } from './log-digest.ts';
 import { NOTE, noteVersions } from './workspace/note.ts';
 import { OPERATOR, operatorVersions } from './corpus/operator.ts';
 import { REPORT, reportVersions } from './workspace/report.ts';
@@ -40,6 +41,7 @@ export const SCHEMA_REGISTRY: SchemaRegistry = {
   [CATEGORY]: categoryVersions,
   [CREATIVE]: creativeVersions,
   [LANDING_PAGE]: landingPageVersions,
+  [LOG_DIGEST]: logDigestVersions,
   [OPERATOR]: operatorVersions,
   [SITE]: siteVersions,
   [SOCIAL_PAGE]: socialPageVersions,

@@ -42,6 +42,10 @@ export const ADVISORY_LOCKS = {
   scanRequestSchema: 7_205_334,
   /** Tables for reads of past moments, in a database apart. */
   scratchTables: 7_205_335,
+  /** Tables of the log's digests. */
+  logDigestSchema: 7_205_336,
+  /** Signing of digests, one after the other. */
+  logDigest: 7_205_337,
   /** Working tables of the media archive. */
   mediaSchema: 7_205_322,
 } as const;

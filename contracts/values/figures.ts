@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Figures of a brand that can be asked for by name, each with its rule in a sentence. Money is none of them. */
 export const FIGURES = {
   active_ads: {
@@ -17,6 +19,10 @@ export const FIGURES = {
 
 export type FigureName = keyof typeof FIGURES;
 export const FIGURE_NAMES = Object.keys(FIGURES) as [FigureName, ...FigureName[]];
+
+export const FigureNameField = z
+  .enum(FIGURE_NAMES)
+  .meta({ id: 'FigureName', description: 'Name of a figure.' });
 
 /** A figure, with the first and last UTC day for one of a window. */
 export type Figure = { readonly name: FigureName; readonly from: string | null; readonly to: string | null };

@@ -1,13 +1,20 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import type { Figure } from '#contracts/values/figures.ts';
-import { findBrandWithFreshness } from './brands.ts';
+import type { Figure, FigureName } from '#contracts/values/figures.ts';
 
 /** Read models that `readFigure` needs. */
-export const READ_MODELS_OF_FIGURES = ['brands', 'freshness', 'daily-activity'] as const;
+export const READ_MODELS_OF_FIGURES = ['brands', 'daily-activity'] as const;
 
-const SUM_OF_DAYS = `
-  select coalesce(sum(case $2 when 'new_ads' then new_ads else retired_ads end), 0)::int as value
-  from daily_activity.day where brand_id = $1 and reliable and date between $3::date and $4::date`;
+const sumOfDays = (column: 'new_ads' | 'retired_ads'): string => `
+  select (select coalesce(sum(${column}), 0)::int from daily_activity.day d
+    where d.brand_id = b.brand_id and reliable and date between $2::date and $3::date) as value
+  from brands.brand b where brand_id = $1 and detail is not null`;
+
+const STATEMENTS: Readonly<Record<FigureName, string>> = {
+  active_ads: 'select active_ads::int as value from brands.brand where brand_id = $1 and detail is not null',
+  total_ads: 'select total_ads::int as value from brands.brand where brand_id = $1 and detail is not null',
+  new_ads: sumOfDays('new_ads'),
+  retired_ads: sumOfDays('retired_ads'),
+};
 
 /** `null` for a brand that nothing was recorded about. */
 export const readFigure = async (
@@ -15,10 +22,7 @@ export const readFigure = async (
   brandId: string,
   { name, from, to }: Figure,
 ): Promise<number | null> => {
-  const brand = await findBrandWithFreshness(db, { id: brandId });
-  if (brand === null) return null;
-  if (name === 'active_ads' || name === 'total_ads')
-    return (JSON.parse(brand.detail) as Readonly<Record<typeof name, number>>)[name];
-  const [sum] = await db.query<{ value: number }>({ sql: SUM_OF_DAYS, values: [brandId, name, from, to] });
-  return sum?.value ?? 0;
+  const values = from === null ? [brandId] : [brandId, from, to];
+  const [found] = await db.query<{ value: number }>({ sql: STATEMENTS[name], values });
+  return found?.value ?? null;
 };

@@ -1,6 +1,7 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { countingGroup } from '#application/access/request-counts.ts';
+import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openPastReads } from '#application/as-of/past-reads.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -96,6 +97,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     pool,
     controlPool,
     pastReads,
+    rawLog: openRawLog(EVENT_STORE_URL),
     eventStore,
     projectionWait,
     nats,

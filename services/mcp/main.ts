@@ -9,6 +9,7 @@ import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
 import { createOperationDependencies } from '#operations/dependencies/create-dependencies.ts';
 import { ENDPOINTS } from '#operations/index.ts';
+import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openPastReads } from '#application/as-of/past-reads.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -94,6 +95,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     standby,
     pool,
     pastReads: resources.use(openPastReads(DATABASE_URL, pool, eventStore)),
+    rawLog: openRawLog(EVENT_STORE_URL),
     eventStore,
     projectionWait,
     nats,

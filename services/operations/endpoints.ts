@@ -27,6 +27,7 @@ export {
   listBrandPartnerships,
   listBrandSocialPages,
 } from './brands/network.ts';
+export { getBrandProof } from './brands/proof.ts';
 export { getBrandSplitTests, getBrandStore, getBrandTechStack } from './brands/site.ts';
 export { getBrandRequest, listBrandRequests, requestBrand } from './brand-requests.ts';
 export { getBrief, giveBriefFeedback, listBriefs } from './briefs.ts';

@@ -11,7 +11,7 @@ import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { processSettings } from '#platform/process/run-process.ts';
 import { archivePaceSettings } from '#application/collecting/archive-pace-settings.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
-import { auditSettings } from './audit/signing-key.ts';
+import { auditSettings } from '#application/audit/signing-key.ts';
 
 const TOKEN_MIN_LENGTH = 16;
 

@@ -9,8 +9,11 @@ import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts'
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { readSigningKey } from '#application/audit/signing-key.ts';
+import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
+import { scheduleDigests } from './log-digests.ts';
 import { exportReports } from './reports/report-worker.ts';
 import { fulfilWhenObserved } from './brand-requests.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
@@ -22,11 +25,12 @@ const POOL_CLIENTS = 3;
 /** Cron expressions in UTC. */
 const REWRITE_CRON = '0 2 * * *';
 const VERIFY_CRON = '30 3 * * *';
+const DIGEST_CRON = '10 0 * * *';
 /** Renewed while an export runs. Another worker takes a report over when it expires. */
 const REPORT_LEASE_SECONDS = 15;
 
 await runProcess('worker', WorkerSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, AUDIT_SIGNING_KEY } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
@@ -40,6 +44,12 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   resources.use(scheduleRewrites({ database, cron: REWRITE_CRON, log, signal }));
   resources.use(scheduleVerification({ database, cron: VERIFY_CRON, log, signal }));
   resources.use(scheduleBriefs({ ...shared, projectionWait }, signal));
+  if (AUDIT_SIGNING_KEY !== undefined) {
+    const signingKey = readSigningKey(AUDIT_SIGNING_KEY);
+    const rawLog = openRawLog(EVENT_STORE_URL);
+    const maker = { database, rawLog, eventStore, signingKey, service: 'worker' };
+    resources.use(scheduleDigests({ ...maker, clock: systemClock, log, cron: DIGEST_CRON, signal }));
+  } else log.info('no digests of the log: AUDIT_SIGNING_KEY is not set');
   const exporting = exportReports({
     ...shared,
     objectStore: await openObjectStore(settings),

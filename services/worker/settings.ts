@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditSettings } from '#application/audit/signing-key.ts';
 import { serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
@@ -9,4 +10,5 @@ export const WorkerSettings = z.object({
   ...natsStreamSettings,
   ...serviceSettings,
   ...objectStoreSettings,
+  ...auditSettings,
 });

@@ -35,6 +35,7 @@ const READS = ENDPOINTS.filter(({ method }) => method === 'GET');
 const FILES: readonly (readonly [start: string, type: RegExp])[] = [
   ['/v1/media/', /^(?:image|video)\//],
   ['/v1/reports/download/', /^text\/csv/],
+  ['/v1/proofs', /^application\/x-ndjson/],
   ['/v1/openapi.json', /^application\/json/],
   ['/docs/guide/', /^text\/markdown/],
   ['/docs/reference/', /^text\/markdown/],
@@ -66,6 +67,7 @@ const LOOKED_UP: Partial<Record<ItemType, readonly string[]>> = {
 const QUERY_OF_LIST: Readonly<Record<string, string>> = {
   listRanking: 'country=US&limit=100',
   listBrandChanges: 'since=2026-01-01T00:00:00Z',
+  getBrandProof: 'figure=active_ads',
   lookUp: 'q=a',
   listBrandThumbs: `brand_ids=${BRAND_IDS.join(',')}`,
   getBrandNetwork: `brand_id=${BRAND_IDS[0]}`,

@@ -174,6 +174,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => '?country=US',
   listBrandChanges: () => '?since=2026-01-01T00:00:00Z',
+  getBrandProof: () => '?figure=active_ads',
   lookUp: () => '?q=alpha',
   listPageDetails: () => `?ids=${PAGE_ID}`,
   listCreatives: () => `?brand_id=${alpha.id}`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, vi } from 'vitest';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { chainHash, GENESIS_HASH, type HistoryEntry, toHistoryRecord } from '#contracts/audit/entry.ts';
-import { createSigningKey, readSigningKey } from '#services/ops/audit/signing-key.ts';
+import { createSigningKey, readSigningKey } from '#application/audit/signing-key.ts';
 import { writeExport } from '#services/ops/audit/write-export.ts';
 import { registerAuditCommands } from '#services/ops/cli/commands/audit.ts';
 import { recorded } from '../dsl/projections.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
-import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { createSigningKey } from '#application/audit/signing-key.ts';
 import { NO_LOCAL_STACK } from '../no-local-stack.ts';
 
 /** True for the test of the whole suite. `npm test` plays a stack that was started, and tests its secrets. */

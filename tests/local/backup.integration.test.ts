@@ -18,7 +18,7 @@ import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { projections } from '#projections/index.ts';
-import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { createSigningKey } from '#application/audit/signing-key.ts';
 import { addPerson, createWorkspaceNamed, invitePerson } from '#services/ops/workspaces.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';

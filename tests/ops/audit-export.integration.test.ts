@@ -18,7 +18,7 @@ import {
   publicKeyText,
   readPublicKey,
   readSigningKey,
-} from '#services/ops/audit/signing-key.ts';
+} from '#application/audit/signing-key.ts';
 import { verifyExport } from '#services/ops/audit/verify-export.ts';
 import { writeExport } from '#services/ops/audit/write-export.ts';
 import { recorded } from '../dsl/projections.ts';

@@ -11,7 +11,7 @@ import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { silentLog } from '#platform/logger.ts';
-import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { createSigningKey } from '#application/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';

@@ -10,7 +10,7 @@ import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { createCollectorTables as createIntakeTables } from '#application/collectors/collector-keys.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
-import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { createSigningKey } from '#application/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { newDelivery, METADATA } from '../delivery/new-delivery.ts';

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import parseRange from 'range-parser';
 import { Refusal } from '#contracts/errors.ts';
-import { DOWNLOAD_PATH } from '#operations/dependencies/links.ts';
+import { proofLines } from '#application/audit/write-proof.ts';
+import { DOWNLOAD_PATH, PROOF_PATH } from '#operations/dependencies/links.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { requestIdOf } from '#platform/http/request-headers.ts';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
@@ -180,6 +181,40 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
           .header('content-range', `bytes ${range.start}-${range.end}/${object.bytes}`)
           .header('content-length', range.end - range.start + 1)
           .send(contentFor(request, () => object.read(range)));
+      } catch (error) {
+        return refuseFile(request, reply, requestId, error, dependencies);
+      }
+    },
+  );
+};
+
+/** A proof of many events takes minutes; each of them waits for the event store for its own limited time. */
+const PROOF_MAX_MS = 300_000;
+
+/** Sends the bundle of a proof by signed URL, as it is read from the log. A bundle that was cut has no end line. */
+export const registerProofs = (app: FastifyInstance, dependencies: ApiDependencies): void => {
+  const { proofLinks, limitFiles, clock, log, pool, rawLog } = dependencies;
+  app.get<{ Querystring: Record<string, unknown> }>(
+    PROOF_PATH,
+    { exposeHeadRoute: true },
+    async (request, reply) => {
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      try {
+        const statement = proofLinks.open(request.query, clock.now());
+        limitFiles(reply);
+        const { brand_id, figure } = statement;
+        log.info({ request_id: requestId, brand_id, figure }, 'proof');
+        reply
+          .header('x-request-id', requestId)
+          .header('content-disposition', `attachment; filename="proof-${figure}-${brand_id}.ndjson"`)
+          .header('cache-control', 'private, no-store')
+          .header('x-content-type-options', 'nosniff')
+          .type('application/x-ndjson; charset=utf-8');
+        const lines = (): Readable =>
+          Readable.from(proofLines(statement, { pool, rawLog }), {
+            signal: AbortSignal.timeout(PROOF_MAX_MS),
+          });
+        return await reply.send(contentFor(request, lines));
       } catch (error) {
         return refuseFile(request, reply, requestId, error, dependencies);
       }

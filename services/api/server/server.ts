@@ -21,7 +21,8 @@ import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { type RequestContext, createRequestContext, addressRefusal } from './steps.ts';
 import { registerCrossOrigin, replyToOptions } from './cross-origin.ts';
 import { registerDocumentation } from './docs-page.ts';
-import { createFileLimit, registerDownloads, registerMedia } from './file-routes.ts';
+import { registerLogDigests } from './log-digests.ts';
+import { createFileLimit, registerDownloads, registerMedia, registerProofs } from './file-routes.ts';
 import { createListStreams } from './list-formats.ts';
 import { hasTestKey, openTestWorld, passToTestWorld } from './test-world.ts';
 import { createIdempotencyStore } from '../idempotency.ts';
@@ -330,8 +331,10 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   }
   registerDownloads(app, dependencies);
   registerMedia(app, dependencies);
+  registerProofs(app, dependencies);
   registerKeyDirectory(app, resources.botKey ?? null, clock);
   registerDocumentation(app, dependencies.baseUrl);
+  registerLogDigests(app, dependencies.pool);
 
   const served = [...methodsByUrl];
   for (const [url, methods] of served) {

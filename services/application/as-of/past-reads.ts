@@ -47,7 +47,11 @@ export type PastBasis = {
   readonly late: number;
   /** Log position of the last event; 0n without one. */
   readonly position: bigint;
+  readonly streams: ReadonlyMap<string, StreamBasis>;
 };
+
+/** `events` and `late` as in `PastBasis`; `revision` of the last event that was read, by the moment or later. */
+export type StreamBasis = { readonly events: number; readonly late: number; readonly revision: bigint };
 
 export type PastReads = AsyncDisposable & {
   /** Throws `Refusal` for more than `PAST_EVENTS_MAX` events. */
@@ -104,7 +108,7 @@ const tooMany = (max: number, path: 'as_of' | 'since'): Refusal => {
 
 /** Reads streams, and then those that their events name. Events of one stream keep their order. */
 const readStreams = async (
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'read'>,
   first: readonly string[],
   take: (event: RecordedEvent) => Promise<readonly string[]>,
 ): Promise<void> => {
@@ -144,7 +148,11 @@ const writeRange = async (
   }
 };
 
-export const openPastReads = (databaseUrl: string, database: Database, eventStore: EventStore): PastReads => {
+export const openPastReads = (
+  databaseUrl: string,
+  database: Database,
+  eventStore: Pick<EventStore, 'read'>,
+): PastReads => {
   const scratch = openScratchDatabase(databaseUrl, database);
 
   /** Writes the rows of what was recorded by `moment`, and returns the later events up to the moment of the read. */
@@ -154,7 +162,7 @@ export const openPastReads = (databaseUrl: string, database: Database, eventStor
     { streams, ofTracked, recordedUntil }: PastRead,
     moment = recordedUntil,
   ): Promise<{ readonly basis: PastBasis; readonly between: readonly RecordedEvent[] }> => {
-    const basis = { events: 0, late: 0, position: 0n };
+    const basis = { events: 0, late: 0, position: 0n, streams: new Map<string, StreamBasis>() };
     const between: RecordedEvent[] = [];
     let range: RecordedEvent[] = [];
     let written: Promise<void> = Promise.resolve();
@@ -166,12 +174,18 @@ export const openPastReads = (databaseUrl: string, database: Database, eventStor
     };
     await readStreams(eventStore, streams, async (event) => {
       if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of');
-      if (event.recordedAt > recordedUntil) {
-        if (observedAt(event) <= recordedUntil.getTime()) basis.late += 1;
-        // An ad that has moved since then was at the brand that the move names.
-        return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
-      }
-      basis.events += 1;
+      const isIn = event.recordedAt <= recordedUntil;
+      const isLate = !isIn && observedAt(event) <= recordedUntil.getTime();
+      const own = basis.streams.get(event.stream);
+      basis.streams.set(event.stream, {
+        events: (own?.events ?? 0) + Number(isIn),
+        late: (own?.late ?? 0) + Number(isLate),
+        revision: event.revision,
+      });
+      basis.events += Number(isIn);
+      basis.late += Number(isLate);
+      // An ad that has moved since then was at the brand that the move names.
+      if (!isIn) return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
       if (event.position > basis.position) basis.position = event.position;
       if (event.recordedAt > moment) {
         if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since');

@@ -17,7 +17,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
-import { createDownloadLinks, createLinkSigner, createMediaLinks } from './links.ts';
+import { createDownloadLinks, createLinkSigner, createMediaLinks, createProofLinks } from './links.ts';
 import { createRequestCounts } from '#application/access/request-counts.ts';
 import { createHeavyReads } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
@@ -30,6 +30,7 @@ export type OperationResources = Pick<
   | 'pastReads'
   | 'pool'
   | 'eventStore'
+  | 'rawLog'
   | 'projectionWait'
   | 'objectStore'
   | 'alertChannels'
@@ -108,6 +109,7 @@ export const createOperationDependencies = ({
     cursors: createCursors(cursorSecret, secondSecrets.cursor),
     downloadLinks: createDownloadLinks(linkSigner, resources.baseUrl),
     mediaLinks: createMediaLinks(linkSigner, resources.baseUrl),
+    proofLinks: createProofLinks(linkSigner, resources.baseUrl),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     heavyReads: createHeavyReads(),

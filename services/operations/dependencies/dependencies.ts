@@ -5,6 +5,7 @@ import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { PastReads } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
@@ -16,7 +17,7 @@ import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
 import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
-import type { DownloadLinks, MediaLinks } from './links.ts';
+import type { DownloadLinks, MediaLinks, ProofLinks } from './links.ts';
 import type { RequestCounts } from '#application/access/request-counts.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { HeavyReads } from './heavy-reads.ts';
@@ -35,6 +36,8 @@ export type OperationDependencies = {
   readonly pastReads: PastReads;
   readonly pool: Database;
   readonly eventStore: EventStore;
+  /** Events with the bytes in which they were recorded. */
+  readonly rawLog: RawLog;
   readonly workspaceCommands: WorkspaceCommands;
   readonly projectionWait: ProjectionWait;
   readonly callers: Callers;
@@ -45,6 +48,7 @@ export type OperationDependencies = {
   readonly cursors: Cursors;
   readonly downloadLinks: DownloadLinks;
   readonly mediaLinks: MediaLinks;
+  readonly proofLinks: ProofLinks;
   readonly objectStore: ObjectStore;
   readonly memberVault: MemberVault | null;
   /** `null` without MEMBER_VAULT_KEY: no webhooks are sent. */

@@ -1,5 +1,6 @@
 import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
+import type { ProofStatement } from '#contracts/audit/proof.ts';
 import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
 import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
@@ -112,3 +113,37 @@ export const createMediaLinks = (signer: LinkSigner, baseUrl: string): MediaLink
     },
   };
 };
+
+export const PROOF_PATH = '/v1/proofs';
+const PROOF_LINK_MS = DOWNLOAD_LINK_MINUTES * 60_000;
+
+export type ProofLinks = {
+  /** The link has the statement, so that the file is about what was read. */
+  sign(statement: ProofStatement, now: Date): { readonly url: string; readonly expiresAt: string };
+  /** Throws `Refusal` when the link was altered or has expired. */
+  open(query: Readonly<Record<string, unknown>>, now: Date): ProofStatement;
+};
+
+const PROOF_ALTERED = new Refusal(
+  'link_invalid',
+  'The link is invalid or has expired. Read the proof again for a new link.',
+);
+
+export const createProofLinks = (signer: LinkSigner, baseUrl: string): ProofLinks => ({
+  sign: (statement, now) => {
+    const expiresAt = new Date(now.getTime() + PROOF_LINK_MS).toISOString();
+    const text = Buffer.from(JSON.stringify({ statement, expiresAt }), 'utf8').toString('base64url');
+    const query = new URLSearchParams({ statement: text, signature: signer.sign(`proof\n${text}`) });
+    return { url: `${baseUrl}${PROOF_PATH}?${query.toString()}`, expiresAt };
+  },
+  open: ({ statement: text, signature }, now) => {
+    if (typeof text !== 'string' || typeof signature !== 'string') throw PROOF_ALTERED;
+    if (!signer.isSigned(`proof\n${text}`, signature)) throw PROOF_ALTERED;
+    const { statement, expiresAt } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as {
+      readonly statement: ProofStatement;
+      readonly expiresAt: string;
+    };
+    if (Date.parse(expiresAt) <= now.getTime()) throw PROOF_ALTERED;
+    return statement;
+  },
+});

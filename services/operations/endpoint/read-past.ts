@@ -61,7 +61,10 @@ const SCOPES: Readonly<
   },
 };
 
-const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was recorded by the moment in `as_of`.');
+export const NOT_RECORDED = new Refusal(
+  'not_found',
+  'Nothing about it was recorded by the moment in `as_of`.',
+);
 
 const isNotFound = (error: unknown): boolean => error instanceof Refusal && error.code === 'not_found';
 

@@ -20,7 +20,7 @@ import type { MemberVault } from '#application/vault/member-vault.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { Moment } from '../validate-query.ts';
 import { decryptPerson } from '../workspaces.ts';
-import { readSigningKey } from './signing-key.ts';
+import { readSigningKey } from '#application/audit/signing-key.ts';
 import { writeExport } from './write-export.ts';
 
 export const PAGE_MAX = 200;

@@ -12,7 +12,7 @@ import {
   manifestText,
 } from '#contracts/audit/manifest.ts';
 import { entryOf, headerOf } from './write-export.ts';
-import { publicKeyId, readPublicKey } from './signing-key.ts';
+import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
 
 export type FileLine = { readonly text: string; readonly ended: boolean };
 export type FileSum = { bytes: number; sha256: string };

@@ -18,7 +18,7 @@ import {
   manifestSigningText,
   manifestText,
 } from '#contracts/audit/manifest.ts';
-import { type SigningKey, publicKeyId, publicKeyText } from './signing-key.ts';
+import { type SigningKey, publicKeyId, publicKeyText } from '#application/audit/signing-key.ts';
 
 /** Converts history entries to lines of an export and back. An entry has exactly one valid line. */
 const CSV_COLUMNS = [

@@ -5,6 +5,7 @@ import { type KeyFormat, keyFormatIn, testModeSettings } from '#application/acce
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { type RawLog, openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { type Fields, printRecord, printTable } from '#platform/command-line.ts';
 import { createLog } from '#platform/logger.ts';
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
@@ -16,7 +17,7 @@ import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSnapshotTable, withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
-import { auditSettings } from '../audit/signing-key.ts';
+import { auditSettings } from '#application/audit/signing-key.ts';
 
 const POOL_CLIENTS = 2;
 
@@ -37,6 +38,7 @@ const Settings = z
 
 export type OpsDependencies = {
   readonly eventStore: EventStore;
+  readonly rawLog: RawLog;
   readonly pool: Database;
   readonly db: ReadDatabase;
   readonly workspaceCommands: WorkspaceCommands;
@@ -69,6 +71,7 @@ export const withOpsDependencies = async <T>(
   const { MEMBER_VAULT_KEY, AUDIT_SIGNING_KEY } = settings;
   return await run({
     eventStore,
+    rawLog: openRawLog(settings.EVENT_STORE_URL),
     pool,
     db,
     workspaceCommands: createWorkspaceCommands({ eventStore, pool, projectionWait }),

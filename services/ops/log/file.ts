@@ -5,18 +5,12 @@ import { createGunzip, gzip } from 'node:zlib';
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { addMark, canCarryMark, removeMark } from '#platform/event-store/copy/first-recorded.ts';
+import { addMark, canCarryMark, portable } from '#platform/event-store/copy/first-recorded.ts';
 import type { EncodedEvent } from '#platform/event-store/append-stream.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
-
-/** Removes the mark and restores the original position and time. */
-export const portable = (event: RawEvent): RawEvent => {
-  const { metadata, first } = removeMark(event.metadata);
-  return first === null ? event : { ...event, metadata, position: BigInt(first.position), at: first.at };
-};
 
 /** SHA-256 over all fields, with the original position and time if the event carries them. */
 export const portableHash = (event: RawEvent): string => {

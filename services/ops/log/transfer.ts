@@ -6,7 +6,8 @@ import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import { type EncodedEvent, countedBytes, sizeOf } from '#platform/event-store/append-stream.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
-import { checkLogFile, markedCopy, nameOf, portable, portableHash, readLogFile } from './file.ts';
+import { portable } from '#platform/event-store/copy/first-recorded.ts';
+import { checkLogFile, markedCopy, nameOf, portableHash, readLogFile } from './file.ts';
 
 const DIFFERING_MAX = 100_000;
 export const NAMED_STREAMS = 20;

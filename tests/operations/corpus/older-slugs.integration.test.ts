@@ -13,7 +13,10 @@ const locationIn = ({ headers }: Reply): string => decodeURIComponent(String(hea
 const workspace = `/v1/workspaces/${key.workspaceId}`;
 await on(app).post(`${workspace}/tracked-brands`, { key, body: { brand_id: alpha?.id } });
 
-const QUERIES: Readonly<Record<string, string>> = { listBrandChanges: '?since=2026-01-01T00:00:00Z' };
+const QUERIES: Readonly<Record<string, string>> = {
+  listBrandChanges: '?since=2026-01-01T00:00:00Z',
+  getBrandProof: '?figure=active_ads',
+};
 const paths = ENDPOINTS.filter(takesBrandSlug).map(({ operationId, path }) => [
   operationId,
   path.includes('{brandId}')

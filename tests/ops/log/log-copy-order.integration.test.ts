@@ -130,6 +130,7 @@ describe('a copy has no holes', { timeout: LONG_MS }, () => {
       backwards: nothing,
       at: async () => null,
       find: async () => null,
+      stream: nothing,
       openWriter: () => ({
         append: async (_stream, first, copies) => {
           const bytes = copies.reduce((sum, copy) => sum + countedBytes(copy), 0);

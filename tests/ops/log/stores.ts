@@ -9,7 +9,7 @@ import { openRawLog, type RawEvent, type RawLog } from '#platform/event-store/co
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { compareLogs, copyLog, serverSource } from '#services/ops/log/transfer.ts';
-import { portable } from '#services/ops/log/file.ts';
+import { portable } from '#platform/event-store/copy/first-recorded.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 export type Stores = AsyncDisposable & {

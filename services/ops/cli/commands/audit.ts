@@ -12,16 +12,19 @@ import {
   followHistory,
   readHistoryPage,
 } from '#services/ops/audit/history.ts';
+import { makeDigest, readDigests, verifyDigests } from '#application/audit/log-digest.ts';
 import {
+  type SigningKey,
   createSigningKey,
   publicKeyId,
   readPublicKey,
   readSigningKey,
-} from '#services/ops/audit/signing-key.ts';
+} from '#application/audit/signing-key.ts';
 import { verifyExport } from '#services/ops/audit/verify-export.ts';
 import { isJson, onOneLine, printRecord, printTable } from '#platform/command-line.ts';
+import { systemClock } from '#platform/clock.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { withOpsDependencies } from '../dependencies.ts';
+import { type OpsDependencies, recordAction, tableAction, withOpsDependencies } from '../dependencies.ts';
 
 const withFilters = (command: Command): Command =>
   command
@@ -133,11 +136,14 @@ const readText = async (file: string): Promise<string> => {
   }
 };
 
-const printPublicKey = async (_options: object, command: Command): Promise<void> => {
-  const text = await withOpsDependencies(({ auditSigningKey }) => Promise.resolve(auditSigningKey));
-  if (text === null)
+const requireSigningKey = ({ auditSigningKey }: OpsDependencies): SigningKey => {
+  if (auditSigningKey === null)
     throw new Refusal('not_found', 'AUDIT_SIGNING_KEY is not set. Run `ops audit keygen` to create a key.');
-  const { publicKey } = readSigningKey(text);
+  return readSigningKey(auditSigningKey);
+};
+
+const printPublicKey = async (_options: object, command: Command): Promise<void> => {
+  const { publicKey } = await withOpsDependencies(async (dependencies) => requireSigningKey(dependencies));
   if (isJson(command)) {
     return printRecord(command, {
       public_key_id: publicKeyId(publicKey),
@@ -145,6 +151,49 @@ const printPublicKey = async (_options: object, command: Command): Promise<void>
     });
   }
   process.stdout.write(publicKey.export({ type: 'spki', format: 'pem' }));
+};
+
+const DIGESTS_LISTED = 100;
+const DIGEST_COLUMNS = [
+  'sequence',
+  'made_at',
+  'recorded_until',
+  'events',
+  'streams',
+  'root',
+  'public_key_id',
+];
+
+export const registerDigestCommands = (program: Command): void => {
+  const digest = program.command('digest').description('sign the log, and check it by its signed digests');
+  digest
+    .command('make')
+    .description('sign a digest of the log up to now; the worker does so each night')
+    .action(
+      recordAction(async (dependencies) => {
+        const { pool: database, rawLog: log, eventStore } = dependencies;
+        const signingKey = requireSigningKey(dependencies);
+        const maker = { database, log, eventStore, signingKey, service: 'ops' };
+        const made = await makeDigest(maker, systemClock.now());
+        if (made === null) throw new Refusal('not_found', 'The log has no events yet.');
+        return made;
+      }),
+    );
+  digest
+    .command('list')
+    .description(`list the newest ${DIGESTS_LISTED} digests`)
+    .action(tableAction(DIGEST_COLUMNS, ({ pool }) => readDigests(pool, DIGESTS_LISTED)));
+  digest
+    .command('verify')
+    .description('compare the whole log with each digest in it; exits 1 if the log was altered')
+    .action(
+      recordAction(async ({ pool: database, rawLog: log, eventStore }) => {
+        const last = await verifyDigests({ database, log, eventStore });
+        if (last === null)
+          throw new Refusal('not_found', 'The log has no digests. `ops digest make` signs one.');
+        return last;
+      }),
+    );
 };
 
 export const registerAuditCommands = (program: Command): void => {

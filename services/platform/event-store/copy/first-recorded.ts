@@ -1,4 +1,5 @@
 import { countedBytes } from '../append-stream.ts';
+import type { RawEvent } from './raw-log.ts';
 
 /** A copied event keeps its first position and time in its metadata, so that audit hashes stay unchanged. */
 
@@ -68,4 +69,10 @@ export const removeMark = (
     metadata: Buffer.concat([Buffer.from([OPENING_BRACE]), rest]),
     first: JSON.parse(found[1] ?? 'null') as FirstRecorded,
   };
+};
+
+/** Removes the mark and restores the original position and time. */
+export const portable = (event: RawEvent): RawEvent => {
+  const { metadata, first } = removeMark(event.metadata);
+  return first === null ? event : { ...event, metadata, position: BigInt(first.position), at: first.at };
 };

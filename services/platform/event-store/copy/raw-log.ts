@@ -45,6 +45,8 @@ export type RawLog = {
   at(position: bigint): Promise<RawEvent | null>;
   /** `null` when a read of the stream does not show the event. */
   find(stream: string, revision: bigint): Promise<RawEvent | null>;
+  /** From the beginning to the present end. An absent stream is empty. */
+  stream(name: string): AsyncGenerator<RawEvent>;
   openWriter(): LogWriter;
 };
 
@@ -87,11 +89,11 @@ const ofAll = (from: bigint | null, backwards: boolean, count = UNLIMITED): stre
   return optionsOf(count, backwards).setAll(all);
 };
 
-const ofStream = (stream: string, revision: bigint): streams.ReadReq.Options => {
+const ofStream = (stream: string, revision: bigint, count = '1'): streams.ReadReq.Options => {
   const target = new streams.ReadReq.Options.StreamOptions();
   target.setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream, 'utf8')));
   target.setRevision(String(revision));
-  return optionsOf('1', false).setStream(target);
+  return optionsOf(count, false).setStream(target);
 };
 
 const deadline = (): Date => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS);
@@ -178,6 +180,7 @@ export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): Ra
       }
       return null;
     },
+    stream: (name) => read(ofStream(name, 0n, UNLIMITED)),
     openWriter: () => openWriter(url),
   };
 };

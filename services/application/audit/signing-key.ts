@@ -6,7 +6,7 @@ import { secret } from '#platform/settings.ts';
 export const auditSettings = {
   AUDIT_SIGNING_KEY: secret(
     z.string().optional(),
-    'Ed25519 key that signs audit exports, as PEM or seed. Create it with `npm run ops -- audit keygen`. Exports need it.',
+    'Ed25519 key that signs audit exports and the daily digests of the log, as PEM or seed. Create it with `npm run ops -- audit keygen`. Both need it.',
   ),
 } as const;
 

@@ -1,0 +1,48 @@
+import { GENESIS_HASH } from '#contracts/audit/entry.ts';
+import { chainEvent } from '#contracts/audit/log-digest.ts';
+import {
+  PROOF_VERSION,
+  type ProofEvent,
+  type ProofHeader,
+  type ProofStatement,
+} from '#contracts/audit/proof.ts';
+import { FIGURES } from '#contracts/values/figures.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
+import { digestedEvent, readAttestation } from './log-digest.ts';
+
+/** Yields the lines of a bundle. A stream has all events up to the later of the statement and the newest digest. */
+export const proofLines = async function* (
+  statement: ProofStatement,
+  { pool, rawLog }: { readonly pool: Database; readonly rawLog: RawLog },
+): AsyncGenerator<string> {
+  const names = statement.streams.map(({ stream }) => stream);
+  const attestation = await readAttestation(pool, names);
+  const header: ProofHeader = {
+    kind: 'proof',
+    proof_version: PROOF_VERSION,
+    statement,
+    rule: FIGURES[statement.figure].rule,
+    digest: attestation?.digest ?? null,
+    heads:
+      attestation === null
+        ? []
+        : [...attestation.heads.values()].map((head) => ({ ...head, path: [...head.path] })),
+  };
+  yield `${JSON.stringify(header)}\n`;
+  let events = 0;
+  for (const { stream, revision } of statement.streams) {
+    const attested = BigInt(attestation?.heads.get(stream)?.revision ?? -1);
+    const last = attested > BigInt(revision) ? attested : BigInt(revision);
+    let head = GENESIS_HASH;
+    for await (const raw of rawLog.stream(stream)) {
+      if (raw.revision > last) break;
+      const event = digestedEvent(raw);
+      head = chainEvent(head, event);
+      const line: ProofEvent = { kind: 'event', ...event, head };
+      events += 1;
+      yield `${JSON.stringify(line)}\n`;
+    }
+  }
+  yield `${JSON.stringify({ kind: 'end', events })}\n`;
+};

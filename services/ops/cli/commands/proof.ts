@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { ProofHeader } from '#contracts/audit/proof.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { FIGURES } from '#contracts/values/figures.ts';
+import { recomputeFigure } from '#application/audit/recompute-figure.ts';
+import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
+import { isJson, onOneLine } from '#platform/command-line.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
+
+/** Exit code for a whole bundle whose signer or figure was not checked. */
+const EXIT_UNCHECKED = 2;
+
+const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL.optional() });
+
+const linesOf = (file: string): AsyncIterable<string> =>
+  createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+
+const requireFile = async (file: string): Promise<void> => {
+  try {
+    for await (const _ of createReadStream(file, { end: 0 })) break;
+  } catch (cause) {
+    throw Object.assign(new Refusal('invalid_input', `Cannot read ${file}.`), { cause });
+  }
+};
+
+/** `undefined` without a database. */
+const recompute = async (file: string, { statement }: ProofHeader): Promise<number | null | undefined> => {
+  const { DATABASE_URL: databaseUrl } = readSettings(Settings, environmentWithLocalStack());
+  if (databaseUrl === undefined) return undefined;
+  const database = openPool(databaseUrl, 1);
+  try {
+    return await recomputeFigure(statement, () => linesOf(file), { databaseUrl, database });
+  } finally {
+    await database.end();
+  }
+};
+
+const signerFaults = ({ digest }: ProofHeader, held: string | null): readonly string[] => {
+  if (digest === null) return ['No digest of the log attests the events.'];
+  if (held === null) return [];
+  const id = publicKeyId(readPublicKey(held));
+  return publicKeyId(readPublicKey(digest.public_key)) === id
+    ? []
+    : [`Digest ${digest.sequence} is signed with another key than ${id}.`];
+};
+
+const describeFigure = ({ statement }: ProofHeader): string => {
+  const { figure, brand_id, from, to, as_of, value } = statement;
+  const window = from === null ? '' : ` from ${from} to ${to}`;
+  return `${figure} of ${brand_id}${window}, as of ${as_of}: ${value}`;
+};
+
+/** Needs no service. A Postgres server, which may be empty, computes the figure again. */
+const verify = async (file: string, options: { publicKey?: string }, command: Command): Promise<void> => {
+  await requireFile(file);
+  const held = options.publicKey === undefined ? null : await readFile(options.publicKey, 'utf8');
+  const { header, faults: found, ...counts } = await checkProof(linesOf(file));
+  const faults = [...found];
+  let recomputed: number | null | undefined;
+  if (header !== null) {
+    faults.push(...signerFaults(header, held));
+    if (FIGURES[header.statement.figure].rule !== header.rule)
+      faults.push('The rule is not that of this release.');
+    if (found.length === 0) recomputed = await recompute(file, header);
+    if (recomputed !== undefined && recomputed !== header.statement.value)
+      faults.push(`The figure is ${recomputed}, and the proof states ${header.statement.value}.`);
+  }
+  const isRecomputed = recomputed !== undefined;
+  if (faults.length > 0) process.exitCode = 1;
+  else if (held === null || !isRecomputed) process.exitCode = EXIT_UNCHECKED;
+  if (isJson(command)) {
+    const statement = header?.statement ?? null;
+    return console.log(
+      JSON.stringify({
+        statement,
+        ...counts,
+        recomputed: recomputed ?? null,
+        key_compared: held !== null,
+        faults,
+      }),
+    );
+  }
+  if (header !== null) console.log(onOneLine(describeFigure(header)));
+  for (const fault of faults) console.log(onOneLine(fault));
+  if (faults.length > 0) return console.error('The proof does not hold.');
+  const { counted, leftOut, notAttested } = counts;
+  console.log(
+    `${counted} events count, ${leftOut} were recorded later. ${notAttested} are newer than digest ${header?.digest?.sequence}.`,
+  );
+  if (isRecomputed) console.log('The figure was computed again from the events, and is the same.');
+  else
+    console.error(
+      'The figure was NOT computed again: set DATABASE_URL to any Postgres server, also an empty one.',
+    );
+  if (held === null)
+    console.error(
+      "Anyone can sign a digest with a key of their own. Add --public-key FILE with the operator's key.",
+    );
+};
+
+export const registerProofCommands = (program: Command): void => {
+  program
+    .command('proof')
+    .description('check proofs of figures')
+    .command('verify')
+    .description(
+      'check a bundle without the service: events, digest and figure; lists what was altered and exits 1, and exits 2 if something was not checked',
+    )
+    .argument('<file>', 'bundle of a proof, NDJSON')
+    .option('--public-key <file>', "file with the operator's public key, to verify the signer")
+    .action(verify);
+};

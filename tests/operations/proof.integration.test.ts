@@ -1,0 +1,372 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { LogDigest } from '#contracts/audit/log-digest.ts';
+import type { ProofEvent, ProofHeader, ProofStatement } from '#contracts/audit/proof.ts';
+import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { createSigningKey, readPublicKey } from '#application/audit/signing-key.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
+import { pause } from '#platform/clock.ts';
+import { readSettings } from '#platform/settings.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { on } from '#tests/dsl/api.ts';
+import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
+import { FEATURES } from '../reference/features.ts';
+import { place } from '../reference/service/placement.ts';
+import { at, scan, shown, worldWith } from '../reference/sketch.ts';
+import { worldArbitrary } from '../reference/worlds.ts';
+import { untilPassed } from '../stack/read-models.ts';
+import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
+
+/** Each alteration of a bundle is found. PROOF_MUTATIONS=10000 is the long form. */
+const { PROOF_MUTATIONS, PROOF_WORLDS, PROOF_SEED } = readSettings(
+  z.object({
+    PROOF_MUTATIONS: z.coerce.number().int().positive().default(1_000),
+    PROOF_WORLDS: z.coerce.number().int().positive().default(2),
+    PROOF_SEED: z.coerce.number().int().default(20_261_129),
+  }),
+);
+const LIMIT_MS = 120_000 + 20_000 * PROOF_WORLDS;
+
+type Proof = {
+  readonly statement: ProofStatement;
+  readonly events_counted: number;
+  readonly events_not_attested: number;
+  readonly digest: LogDigest | null;
+  readonly bundle_url: string;
+};
+
+const commands = openHostedCommands();
+const { audit_signing_key, public_key } = createSigningKey();
+let stack: ApiStack;
+let app: FastifyInstance;
+let folder: string;
+let keyFile: string;
+const resources = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  stack = resources.use(await openApiStack());
+  resources.use(commands);
+  app = await stack.api({ requestsPerMinute: 1_000_000 });
+  folder = await mkdtemp(join(tmpdir(), 'proof-'));
+  resources.defer(() => rm(folder, { recursive: true }));
+  keyFile = join(folder, 'public-key.pem');
+  await writeFile(keyFile, readPublicKey(public_key).export({ type: 'spki', format: 'pem' }));
+}, LIMIT_MS);
+afterAll(() => resources.disposeAsync());
+
+const ops = (...words: readonly string[]) =>
+  commands.run(['--json', ...words], { ...stack.environment, AUDIT_SIGNING_KEY: audit_signing_key });
+const signDigest = async (): Promise<LogDigest> => {
+  const { stdout, stderr, code } = await ops('digest', 'make');
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as LogDigest;
+};
+
+const proofOf = async (brandId: string, query: string, key: Key): Promise<Proof> => {
+  const { status, data, error } = await on(app).get(`/v1/brands/${brandId}/proof?${query}`, { key });
+  expect(status, JSON.stringify(error)).toBe(200);
+  const proof: unknown = data;
+  return proof as Proof;
+};
+
+const download = async ({ bundle_url }: Proof): Promise<string> => {
+  const { pathname, search } = new URL(bundle_url);
+  const reply = await app.inject({ url: `${pathname}${search}` });
+  expect(reply.statusCode).toBe(200);
+  return reply.body;
+};
+
+type Verified = {
+  readonly faults: readonly string[];
+  readonly recomputed: number | null;
+  readonly counted: number;
+  readonly notAttested: number;
+};
+
+/** Runs `ops proof verify` with the operator's key. */
+const verify = async (bundle: string): Promise<Verified & { readonly code: number }> => {
+  const file = join(folder, `${randomUUID()}.ndjson`);
+  await writeFile(file, bundle);
+  const { stdout, stderr, code } = await ops('proof', 'verify', file, '--public-key', keyFile);
+  if (stdout === '') throw new Error(stderr);
+  return { ...(JSON.parse(stdout) as Verified), code };
+};
+
+const linesOf = (bundle: string): readonly string[] => bundle.trimEnd().split('\n');
+const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
+/** Observes a world of one brand with three scans, and returns the brand. */
+const observeBrand = async (number: number): Promise<string> => {
+  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+  await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+  const world = worldWith(scan('s1', at(1), [shown()]), scan('s2', at(3), [shown()]), scan('s3', at(5), []));
+  const { brandIdOf, messagesOf } = place(world, number);
+  for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
+  await untilPassed(stack.pool, await stack.eventStore.head());
+  return brandIdOf('b1.example');
+};
+
+describe('getBrandProof 200', () => {
+  it(
+    'has the figure of the API then, and a bundle from which it is computed again, in generated worlds',
+    async () => {
+      const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+      await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+      const worlds = fc.sample(worldArbitrary(FEATURES), { numRuns: PROOF_WORLDS, seed: PROOF_SEED });
+      for (const [index, world] of worlds.entries()) {
+        const key = await stack.key();
+        const { brandIdOf, messagesOf } = place(world, index + 500);
+        const messages = world.observations.flatMap(messagesOf);
+        const half = Math.ceil(messages.length / 2);
+        for (const message of messages.slice(0, half)) await intake.submit(message);
+        await untilPassed(stack.pool, await stack.eventStore.head());
+        const moment = new Date().toISOString();
+        const ids = world.brands.map(brandIdOf);
+        const shownThen = await Promise.all(
+          ids.map(async (id) => (await on(app).get(`/v1/brands/${id}`, { key })).data),
+        );
+        await pause(2);
+        for (const message of messages.slice(half)) await intake.submit(message);
+        await signDigest();
+        for (const [number, id] of ids.entries()) {
+          const figures = shownThen[number] as { active_ads?: number; total_ads?: number } | undefined;
+          if (figures?.active_ads === undefined) continue;
+          for (const figure of ['active_ads', 'total_ads'] as const) {
+            const proof = await proofOf(id, `figure=${figure}&as_of=${moment}`, key);
+            expect(proof.statement.value, `${figure} of world ${index}`).toBe(figures[figure]);
+            expect(await verify(await download(proof))).toMatchObject({
+              code: 0,
+              faults: [],
+              recomputed: proof.statement.value,
+              counted: proof.events_counted,
+              notAttested: 0,
+            });
+          }
+        }
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it('sums the reliable days of a window as daily activity shows them', async () => {
+    const brandId = await observeBrand(600);
+    const key = await stack.key();
+    const { data } = await on(app).get(`/v1/brands/${brandId}/daily-activity`, { key });
+    const days = data as unknown as readonly { date: string; retired_ads: number; reliable: boolean }[];
+    const [from, to] = [days.at(0)?.date, days.at(-1)?.date];
+    const expected = days
+      .filter(({ reliable }) => reliable)
+      .reduce((total, { retired_ads }) => total + retired_ads, 0);
+    const proof = await proofOf(brandId, `figure=retired_ads&from=${from}&to=${to}`, key);
+    expect(proof.statement).toMatchObject({ figure: 'retired_ads', from, to, value: expected });
+    const bundle = await download(proof);
+    expect(await verify(bundle)).toMatchObject({ recomputed: expected });
+  });
+
+  it('says how many events no digest attests yet', async () => {
+    await observeBrand(603);
+    await signDigest();
+    const brandId = await observeBrand(601);
+    const key = await stack.key();
+    const newer = await proofOf(brandId, 'figure=total_ads', key);
+    expect(newer.events_not_attested).toBe(newer.events_counted);
+    expect(await verify(await download(newer))).toMatchObject({
+      code: 0,
+      notAttested: newer.events_not_attested,
+    });
+    const { sequence } = await signDigest();
+    const proof = await proofOf(brandId, 'figure=total_ads', key);
+    expect(proof).toMatchObject({ events_not_attested: 0, digest: { sequence } });
+  });
+
+  it('names actors and requests of no workspace', async () => {
+    const brandId = await observeBrand(602);
+    const key = await stack.key();
+    const bundle = await download(await proofOf(brandId, 'figure=total_ads', key));
+    expect(bundle).not.toContain(key.workspaceId);
+    expect(bundle).not.toMatch(/correlationId|request_id|"actor"/);
+  });
+});
+
+describe('a bundle', () => {
+  /** Alters one place of the bundle and says how. */
+  const mutations = (lines: readonly string[]): fc.Arbitrary<readonly [string, readonly string[]]> => {
+    const event = fc.integer({ min: 1, max: lines.length - 2 });
+    const two = fc.tuple(event, event).filter(([one, other]) => one !== other);
+    const without = (line: number) => lines.toSpliced(line, 1);
+    const alteredAt = (line: number, digit: number): readonly string[] => {
+      const text = lines[line] ?? '';
+      // Another digit or letter in the place of one keeps the line well-formed in most cases.
+      const places = [...text.matchAll(/[0-9a-z]/g)].map(({ index }) => index);
+      const index = places[digit % places.length] ?? 0;
+      const other = text[index] === '7' ? '8' : '7';
+      return lines.with(line, `${text.slice(0, index)}${other}${text.slice(index + 1)}`);
+    };
+    return fc.oneof(
+      event.map((line) => ['drop', without(line)] as const),
+      event.map((line) => ['repeat', lines.toSpliced(line, 0, lines[line] ?? '')] as const),
+      two.map(
+        ([one, other]) =>
+          ['swap', lines.with(one, lines[other] ?? '').with(other, lines[one] ?? '')] as const,
+      ),
+      fc.tuple(event, fc.nat()).map(([line, digit]) => ['alter', alteredAt(line, digit)] as const),
+      fc.integer({ min: 0, max: lines.length - 1 }).map((line) => ['cut', lines.slice(0, line)] as const),
+    );
+  };
+
+  it('that was cut, altered, swapped or repeated anywhere is found', async () => {
+    const brandId = await observeBrand(610);
+    await signDigest();
+    const bundle = await download(await proofOf(brandId, 'figure=active_ads', await stack.key()));
+    const lines = linesOf(bundle);
+    expect((await checkProof(lines)).faults).toEqual([]);
+    const survivors: string[] = [];
+    for (const [kind, mutated] of fc.sample(mutations(lines), {
+      numRuns: PROOF_MUTATIONS,
+      seed: PROOF_SEED,
+    })) {
+      const { faults } = await checkProof(mutated);
+      if (faults.length === 0) survivors.push(`${kind}: ${joined(mutated)}`);
+    }
+    expect(survivors).toEqual([]);
+  });
+
+  it('with events left out, and all its hashes made again, is not that of the digest', async () => {
+    const brandId = await observeBrand(611);
+    await signDigest();
+    const bundle = await download(await proofOf(brandId, 'figure=total_ads', await stack.key()));
+    const [first = '', ...rest] = linesOf(bundle);
+    const header = JSON.parse(first) as ProofHeader;
+    const kept = rest.slice(0, -2).map((line) => JSON.parse(line) as ProofEvent);
+    const left = JSON.parse(rest.at(-2) ?? '') as ProofEvent;
+    // The forger says that the stream ends one event earlier, in the statement and in its leaf.
+    const earlier = String(Number(left.revision) - 1);
+    const streams = header.statement.streams.map((one) =>
+      one.stream === left.stream ? { ...one, revision: earlier } : one,
+    );
+    const head = kept.findLast(({ stream }) => stream === left.stream)?.head ?? '';
+    const heads = header.heads.map((one) =>
+      one.stream === left.stream ? { ...one, revision: earlier, head } : one,
+    );
+    const forged = joined([
+      JSON.stringify({ ...header, statement: { ...header.statement, streams }, heads }),
+      ...kept.map((event) => JSON.stringify(event)),
+      JSON.stringify({ kind: 'end', events: kept.length }),
+    ]);
+    const { faults, code } = await verify(forged);
+    expect(code).toBe(1);
+    expect(faults).toEqual([
+      `${left.stream}: its path does not lead to the root of digest ${header.digest?.sequence}.`,
+    ]);
+  });
+
+  it('that states another figure, or is signed by another key, is refused', async () => {
+    const brandId = await observeBrand(612);
+    await signDigest();
+    const bundle = await download(await proofOf(brandId, 'figure=total_ads', await stack.key()));
+    const stated = bundle.replace('"value":1', '"value":2');
+    expect(await verify(stated)).toMatchObject({
+      code: 1,
+      faults: ['The figure is 1, and the proof states 2.'],
+    });
+    const file = join(folder, 'other-key.ndjson');
+    await writeFile(file, bundle);
+    const otherKey = join(folder, 'other-key.pem');
+    await writeFile(otherKey, createSigningKey().public_key);
+    const { stdout, code } = await ops('proof', 'verify', file, '--public-key', otherKey);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { faults: [expect.stringContaining('is signed with another key')] },
+    ]);
+    const unchecked = await ops('proof', 'verify', file);
+    expect(unchecked.code).toBe(2);
+  });
+
+  it('has a link that cannot be altered', async () => {
+    const brandId = await observeBrand(613);
+    const { bundle_url } = await proofOf(brandId, 'figure=total_ads', await stack.key());
+    const { pathname, searchParams } = new URL(bundle_url);
+    const text = Buffer.from(searchParams.get('statement') ?? '', 'base64url').toString('utf8');
+    const stream = workspaceStream('wsp_of_another');
+    const forged = text.replace(`brand-${brandId}`, stream);
+    searchParams.set('statement', Buffer.from(forged, 'utf8').toString('base64url'));
+    const replies = [`${pathname}?${searchParams.toString()}`, pathname].map((url) => app.inject({ url }));
+    expect((await Promise.all(replies)).map(({ statusCode }) => statusCode)).toEqual([403, 403]);
+  });
+});
+
+describe('digests of the log', () => {
+  const published = async (): Promise<readonly LogDigest[]> => {
+    // A process of its own has nothing in its cache.
+    const reply = await (await stack.api()).inject({ url: '/.well-known/log-digests' });
+    return reply.json<{ digests: LogDigest[] }>().digests;
+  };
+
+  it('are published without a key, each with the hash of the one before', async () => {
+    const made = [await signDigest(), await signDigest()];
+    expect((await published()).slice(0, 2)).toEqual(made.toReversed());
+  });
+
+  it('are followed again from the log after their tables were dropped', async () => {
+    const last = await signDigest();
+    await stack.pool.query('drop schema log_digest cascade');
+    expect(await published()).toEqual([]);
+    const next = await signDigest();
+    expect(next.sequence).toBe(last.sequence + 1);
+    expect((await published()).find(({ sequence }) => sequence === last.sequence)).toEqual(last);
+  });
+
+  it('tell when the tables are not those of the log', async () => {
+    await signDigest();
+    await stack.pool.query(
+      `update log_digest.stream set head = repeat('0', 64) where stream like 'adLibrary-%'`,
+    );
+    const verified = await ops('digest', 'verify');
+    expect(verified.code, verified.stderr).toBe(0);
+    const { rows } = await stack.pool.query(`select from log_digest.stream where head = repeat('0', 64)`);
+    expect(rows).toEqual([]);
+  });
+
+  it('refuse a log that lacks events of a digest', async () => {
+    const last = await signDigest();
+    await stack.pool.query(`update log_digest.digest set position = 0`);
+    const { code, stderr } = await ops('digest', 'make');
+    expect(code).toBe(1);
+    expect(stderr).toContain('The log is not the one that was signed');
+    expect((await ops('digest', 'verify')).code).toBe(0);
+    expect((await signDigest()).sequence).toBe(last.sequence + 1);
+  });
+});
+
+describe('getBrandProof 400', () => {
+  it.each([
+    ['without a figure', '', 'figure'],
+    ['for an unknown figure', 'figure=spend', 'figure'],
+    ['for a window without its end', 'figure=new_ads&from=2026-01-01', 'to'],
+    ['for a reversed window', 'figure=new_ads&from=2026-01-02&to=2026-01-01', 'from'],
+    ['for days of a figure without a window', 'figure=active_ads&to=2026-01-01', 'to'],
+    ['for a moment to come', 'figure=active_ads&as_of=2900-01-01T00:00:00Z', 'as_of'],
+  ])('is the reply %s', async (_, query, path) => {
+    const reply = await on(app).get(`/v1/brands/${randomUUID()}/proof?${query}`, { key: await stack.key() });
+    expect(reply).toMatchObject({ status: query.includes('2900') ? 404 : 400 });
+    if (reply.status === 400) expect(reply.error.details).toMatchObject([{ path }]);
+  });
+});
+
+describe('getBrandProof 404', () => {
+  it('is the reply for an unknown brand, and for one that was not recorded by the moment', async () => {
+    const key = await stack.key();
+    const brandId = await observeBrand(620);
+    const paths = [
+      `/v1/brands/${randomUUID()}/proof?figure=active_ads`,
+      `/v1/brands/${brandId}/proof?figure=active_ads&as_of=2026-01-01T00:00:00Z`,
+    ];
+    for (const path of paths) expect((await on(app).get(path, { key })).status).toBe(404);
+  });
+});
