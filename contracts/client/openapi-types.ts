@@ -57,6 +57,14 @@ export interface paths {
      */
     get: operations["getBrand"];
   };
+  "/v1/brands/{brandId}/bounds": {
+    /**
+     * Read the bounds of a figure. What the true figure is at least and at most, why, and which complete scans would narrow it. The bounds are about the pages linked to the brand now, in the countries that scans of the last 28 days asked for, and about ads that scans showed elsewhere. `active_ads` are bounded for the UTC day of the newest scan, `new_ads` and `retired_ads` as complete scans of every day would count them. Start dates are those of the library.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandBounds"];
+  };
   "/v1/brands/{brandId}/breakdown": {
     /**
      * Read the format breakdown. Active ads by creative format.
@@ -80,6 +88,14 @@ export interface paths {
      * Scope: `brands:read`.
      */
     get: operations["getBrandCopyReuse"];
+  };
+  "/v1/brands/{brandId}/coverage": {
+    /**
+     * Read what was observed of a brand, and what was not. The linked pages with the complete scans that covered them last, the reliable days, the newest observation of each source, and the scans that left ads out. Ask it when a list about the brand is empty: an empty list says that nothing was observed, not that there is nothing. Such lists name this address in the header `link`.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandCoverage"];
   };
   "/v1/brands/{brandId}/creative-library": {
     /**
@@ -1045,6 +1061,48 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  getBrandBounds: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query: {
+        /** Name of a figure. */
+        figure: components["schemas"]["FigureName"];
+        /** First UTC day, for `new_ads` and `retired_ads`. Between 2000-01-01 and 2999-12-31. */
+        from?: string;
+        /** Last UTC day, for `new_ads` and `retired_ads`: at most 366 days, none after today. Between 2000-01-01 and 2999-12-31. */
+        to?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["FigureBounds"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   getBrandBreakdown: {
     parameters: {
       path: {
@@ -1154,6 +1212,41 @@ export interface operations {
           };
           "application/x-ndjson": string;
           "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandCoverage: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandCoverage"];
+            meta: components["schemas"]["Meta"];
+          };
         };
       };
       304: components["responses"]["NotModified"];
@@ -1406,9 +1499,9 @@ export interface operations {
       query: {
         /** Name of a figure. */
         figure: components["schemas"]["FigureName"];
-        /** First UTC day, for a figure of a window. Between 2000-01-01 and 2999-12-31. */
+        /** First UTC day, for `new_ads` and `retired_ads`. Between 2000-01-01 and 2999-12-31. */
         from?: string;
-        /** Last UTC day, for a figure of a window. Between 2000-01-01 and 2999-12-31. */
+        /** Last UTC day, for `new_ads` and `retired_ads`: at most 366 days, none after today. Between 2000-01-01 and 2999-12-31. */
         to?: string;
         /** The moment: events recorded by then count. Now when absent. */
         as_of?: string;
@@ -5151,6 +5244,36 @@ export interface components {
       /** Address of the record. */
       url: string;
     };
+    /** What was observed of a brand, and what was not. */
+    BrandCoverage: {
+      brand: components["schemas"]["BrandReference"];
+      /** Time of the observation that registered the brand; null: not known. */
+      known_since: string | null;
+      /** Pages linked to the brand now, by id, at most 500. */
+      pages: Array<components["schemas"]["CoveredPage"]>;
+      /** Number of pages linked to the brand. */
+      pages_total: number;
+      /** Reliable days of the last 28 UTC days. The window ends with today, not with `as_of`, because coverage says what is known now. */
+      reliable_days: {
+        /** First day of the window. */
+        from: string;
+        /** Last day of the window: today. */
+        to: string;
+        /** Number of reliable days. */
+        count: number;
+        /** Reliable days, oldest first. */
+        dates: Array<string>;
+      };
+      /** Every source that this service can collect. */
+      sources: Array<components["schemas"]["SourceCoverage"]>;
+      /** Scans for the brand, or of its linked pages, that did not read the library to the end. */
+      incomplete_scans: {
+        /** Number of incomplete scans in the same window. */
+        count: number;
+        /** Newest first, at most 20. */
+        newest: Array<components["schemas"]["IncompleteScan"]>;
+      };
+    };
     /** Metadata of the single-brand read. */
     BrandMeta: {
       /** The same as the header `x-request-id`. */
@@ -5534,6 +5657,22 @@ export interface components {
     };
     /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
     CollectionVisibility: "workspace" | "private";
+    /** A linked page, and the complete scans that covered it last. */
+    CoveredPage: {
+      page: components["schemas"]["AdPage"];
+      role: components["schemas"]["PageRole"];
+      /** Time of the observation that began the present link; null: not known. */
+      linked_since: string | null;
+      /** For each country the last complete scan of the page in the last 366 days; empty: none. */
+      complete_scans: Array<{
+        /** Country that the scan asked for; `ALL`: all countries at once. */
+        country: string;
+        /** Time of the last complete scan of the page there. */
+        scanned_at: string;
+        /** Collector that made the scan. */
+        collector: string;
+      }>;
+    };
     /** At least one of the three channels is required. */
     CreateAlert: {
       /** Title of the rule, shown in what it sends. */
@@ -5991,6 +6130,43 @@ export interface components {
     };
     /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
     FailureClass: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target";
+    /** What the true figure can be, after what was observed. */
+    FigureBounds: {
+      figure: components["schemas"]["FigureName"];
+      /** How the figure is counted. */
+      rule: string;
+      /** First day of the window; null: a figure without. */
+      from: string | null;
+      /** Last day of the window; null: a figure without. */
+      to: string | null;
+      /** The figure as it was observed. */
+      value: number;
+      /** The true figure is not below. */
+      at_least: number;
+      /** Why it is not below. */
+      at_least_reason: string;
+      /** The true figure is not above; null: nothing bounds it, because something was not looked at. */
+      at_most: number | null;
+      /** Why it is not above, or what was not looked at. */
+      at_most_reason: string;
+      /** Number of linked pages that the bounds are about. */
+      pages: number;
+      /** Countries that the bounds are about: those that scans of the linked pages asked for, up to 28 days before the first day that counts. */
+      countries: Array<string>;
+      /** Days that count and were not reliable, or on which no complete scan covered a page in a country. Days before the window count where what was seen then decides what is new or stopped in it. */
+      uncovered_days: Array<string>;
+      /** Complete scans that would narrow the bounds, at most 100, by day, page and country. Those of past days count if a collector made them and sends them late. A figure of the present is also narrowed by complete scans of all pages on a later day. */
+      narrowed_by: Array<{
+        /** The network's id of the page: digits, beyond 2^53, hence a string. */
+        page_id: string;
+        /** Country that the scan asked for; `ALL`: all countries at once. */
+        country: string;
+        /** Day of which the scan is missing. */
+        day: string;
+      }>;
+      /** Number of such scans. */
+      narrowed_by_total: number;
+    };
     /** Name of a figure. */
     FigureName: "active_ads" | "total_ads" | "new_ads" | "retired_ads";
     /** What formats the active ads of a brand have. */
@@ -6043,6 +6219,17 @@ export interface components {
         /** Its active ads on the page. */
         active_ads: number;
       }>;
+    };
+    /** A scan that left ads out. It proves no absence. */
+    IncompleteScan: {
+      /** Time of the scan. */
+      scanned_at: string;
+      /** Linked pages that it did not read to the end. */
+      page_ids: Array<string>;
+      /** Countries that it asked for. */
+      countries: Array<string>;
+      /** Collector that made the scan. */
+      collector: string;
     };
     /** An empty object. */
     IssueWebhookSecret: Record<string, never>;
@@ -6907,6 +7094,13 @@ export interface components {
       followers: number | null;
       /** Likes that it shows; null: not stated. */
       likes: number | null;
+    };
+    /** When a source was last observed. */
+    SourceCoverage: {
+      /** `library`: scans of the ad library that count for the brand; `profile`: profile of the brand; `page_profiles`: profiles of linked pages; `landing_pages`: contents of pages that ads lead to; `media_files`: files of ads; `site`: scans of the site's tools; `shop`: catalogue of the shop; `traffic`: estimates of traffic; `audience`: estimates of the audience */
+      source: "library" | "profile" | "page_profiles" | "landing_pages" | "media_files" | "site" | "shop" | "traffic" | "audience";
+      /** UTC day of the newest observation, for `audience` the day that it estimates; null: never observed since the brand is known. */
+      last_observed_on: string | null;
     };
     /** A test as the tool's public configuration has it, without results. */
     SplitTest: {

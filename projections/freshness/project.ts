@@ -66,7 +66,7 @@ const newestScanSql = (condition: string): string =>
 /** Scans of the brand and reliable scans count (rule 9), no other brand's scan that only shows one of its ads. */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 9,
+  version: 10,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -103,12 +103,28 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       { kind: 'refresh', statement: 'compose', row: { brand_id, workspace_id } },
     ];
     switch (event.type) {
-      case 'BrandRegistered':
+      case 'BrandRegistered': {
+        const set = { known_since: event.data.observed_at };
+        return [
+          ...brandReference(event),
+          { kind: 'upsert', table: 'brand', key: { brand_id }, set },
+          ...compose(null),
+        ];
+      }
       case 'BrandProfileChanged':
         return [...brandReference(event), ...compose(null)];
       case 'ScanRecorded': {
-        const { observed_at, scanned_for, reliable } = event.data;
-        const set = { observed_at, own: scanned_for === brand_id, reliable };
+        const { observed_at, scanned_for, reliable, complete, collector, countries, pages } = event.data;
+        const set = {
+          observed_at,
+          own: scanned_for === brand_id,
+          reliable,
+          no_look: false,
+          complete,
+          collector,
+          countries,
+          pages: pages.map(({ page_id }) => page_id),
+        };
         return [
           appliedScan(event),
           { kind: 'upsert', table: 'scan', key: scanKey(event), set },
@@ -116,7 +132,8 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         ];
       }
       case 'ScanCorrected': {
-        const set = { reliable: event.data.reliable && !isNoLook(event) };
+        const no_look = isNoLook(event);
+        const set = { reliable: event.data.reliable && !no_look, no_look };
         return [
           { kind: 'update', table: 'scan', key: scanKey(event), set },
           appliedScan(event),

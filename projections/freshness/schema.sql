@@ -1,4 +1,5 @@
--- Recorded scans. `own`: made for the brand. A scan that is neither own nor reliable does not count.
+-- Recorded scans, with their coverage. `own`: made for the brand. A scan that is neither own nor reliable does not count.
+-- `no_look`: a correction says that it was no look at the brand.
 create table scan (
   brand_id uuid not null,
   date date not null,
@@ -6,11 +7,17 @@ create table scan (
   observed_at timestamptz not null,
   own boolean not null,
   reliable boolean not null,
+  no_look boolean not null,
+  complete boolean not null,
+  collector text not null,
+  countries text[] not null,
+  pages text[] not null,
   primary key (brand_id, date, scan_id)
 );
 
 -- Time of the last scan that counts and of the last reliable scan per brand, and its freshness as JSON text (null if it
--- was neither scanned nor tracked). `applied_at`: time of the last recorded scan, whether it counts or not.
+-- was neither scanned nor tracked). `applied_at`: time of the last recorded scan, whether it counts or not. `known_since`:
+-- time of the observation that registered the brand.
 create table brand (
   brand_id uuid primary key,
   slug text,
@@ -19,6 +26,7 @@ create table brand (
   scanned_at timestamptz,
   reliable_at timestamptz,
   applied_at timestamptz,
+  known_since timestamptz,
   freshness text
 );
 

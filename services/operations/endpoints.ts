@@ -17,8 +17,10 @@ export {
   getBrandVelocity,
   listBrandThumbs,
 } from './brands/activity.ts';
+export { getBrandBounds } from './brands/bounds.ts';
 export { getBrand, listBrandSitemap, listBrands, listSimilarSites } from './brands/brands.ts';
 export { listBrandChanges } from './brands/changes.ts';
+export { getBrandCoverage } from './brands/coverage.ts';
 export { getBrandDemographics, getBrandTrajectory } from './brands/demographics.ts';
 export {
   getBrandCopyReuse,

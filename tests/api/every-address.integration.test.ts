@@ -66,6 +66,7 @@ const LOOKED_UP: Partial<Record<ItemType, readonly string[]>> = {
 };
 const QUERY_OF_LIST: Readonly<Record<string, string>> = {
   listRanking: 'country=US&limit=100',
+  getBrandBounds: 'figure=active_ads',
   listBrandChanges: 'since=2026-01-01T00:00:00Z',
   getBrandProof: 'figure=active_ads',
   lookUp: 'q=a',

@@ -173,6 +173,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => '?country=US',
+  getBrandBounds: () => '?figure=active_ads',
   listBrandChanges: () => '?since=2026-01-01T00:00:00Z',
   getBrandProof: () => '?figure=active_ads',
   lookUp: () => '?q=alpha',

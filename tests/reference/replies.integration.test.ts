@@ -31,6 +31,8 @@ const NOW = new Date('2026-03-25T00:00:00.000Z');
 const OF_ARRIVAL: Readonly<Record<string, readonly string[]>> = {
   // Entries say by which scan something became known, and what was corrected.
   '/v1/ads/{adId}': ['history'],
+  // The observation that registered the brand.
+  '/v1/brands/{brandId}/coverage': ['known_since'],
   // The time of the last event that named the page.
   '/v1/pages': ['as_of', 'lag_hours'],
   '/v1/pages/{pageId}': ['as_of', 'lag_hours'],
@@ -65,13 +67,24 @@ const idsOf = (world: World, { brandIdOf, adIdOf, messagesOf }: Placement): Reco
 
 /** Tells what was recorded between two moments, so the order of arrival decides. */
 const OF_RECORDING = '/v1/brands/{brandId}/changes';
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  '/v1/brands/{brandId}/bounds': [
+    '?figure=active_ads',
+    '?figure=total_ads',
+    '?figure=new_ads&from=2026-03-11&to=2026-03-14',
+    '?figure=retired_ads&from=2026-03-13&to=2026-03-20',
+  ],
+};
 const BY_BRAND = ['/v1/ads', '/v1/brand-network', '/v1/creatives', '/v1/pages'];
 
 const urlsOf = ({ path, method }: Endpoint, ids: Readonly<Record<string, readonly string[]>>): string[] => {
   if (method !== 'GET' || path === OF_RECORDING) return [];
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const [name = ''] = parameters;
-  if (parameters.length === 1) return (ids[name] ?? []).map((id) => path.replace(`{${name}}`, id));
+  if (parameters.length === 1)
+    return (ids[name] ?? []).flatMap((id) =>
+      (QUERIES[path] ?? ['']).map((query) => `${path.replace(`{${name}}`, id)}${query}`),
+    );
   return BY_BRAND.includes(path) ? (ids['brandId'] ?? []).map((id) => `${path}?brand_id=${id}`) : [];
 };
 

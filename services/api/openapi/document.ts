@@ -11,13 +11,14 @@ import {
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
 import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
-import { isList, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
+import { isList, isListOfBrand, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
   CORPUS_HEADERS,
   DEPRECATION_HEADERS,
   headerRefs,
   HEADERS,
   PARAMETERS,
+  COVERAGE_HEADERS,
   PAST_HEADERS,
   RATE_HEADERS,
   ROW_HEADERS,
@@ -130,6 +131,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
     ...(endpoint.corpus ? CORPUS_HEADERS : []),
     ...(endpoint.past ? PAST_HEADERS : []),
     ...(isList(endpoint) ? ROW_HEADERS : []),
+    ...(isListOfBrand(endpoint) ? COVERAGE_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
     ...(endpoint.deprecated ? Object.keys(deprecationHeaders(endpoint.deprecated)) : []),

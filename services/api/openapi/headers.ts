@@ -15,6 +15,7 @@ export const RATE_HEADERS = [
 ];
 export const ROW_HEADERS = ['x-as-of'];
 export const PAST_HEADERS = ['x-as-of-events', 'x-as-of-late-events'];
+export const COVERAGE_HEADERS = ['link'];
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({
@@ -40,6 +41,9 @@ export const HEADERS: Json = {
   'x-read-position': textHeader(
     'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),
+  link: textHeader(
+    '`<address>; rel="describedby"` on an empty list about one brand: what was observed of the brand, and what was not. A deprecated endpoint also names what replaces it, as `rel="successor-version"`.',
+  ),
   'x-as-of': textHeader('`as_of` of a list that is sent as rows.'),
   'x-as-of-events': integerHeader('With `as_of`: how many events the answer rests on.'),
   'x-as-of-late-events': integerHeader(
@@ -53,7 +57,6 @@ export const HEADERS: Json = {
 export const DEPRECATION_HEADERS: Json = {
   deprecation: textHeader('Since when the endpoint is deprecated, as `@<seconds since 1970>` (RFC 9745).'),
   sunset: textHeader('From when on the endpoint may be gone (RFC 8594).'),
-  link: textHeader('`<address>; rel="successor-version"`: what replaces a deprecated endpoint.'),
 };
 
 export const PARAMETERS: Json = {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { csvLines } from '#application/exports/csv-lines.ts';
 import { setRateHeaders } from '#application/access/request-counts.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { deprecationHeaders, type Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { signNextCursor } from '#operations/endpoint/check-request.ts';
 import { pastHeadersOf, type Reply } from '#operations/endpoint/reply.ts';
 import { acceptedEncoding, openCompressor } from '#platform/http/encoding.ts';
@@ -22,6 +22,31 @@ export const ROW_FORMATS = [NDJSON, CSV] as const;
 export type RowFormat = (typeof ROW_FORMATS)[number];
 
 export const isList = ({ reply }: Endpoint): boolean => reply.shape === 'paged' || reply.shape === 'whole';
+
+/** True for lists about the brand of the path or of `brand_id`, and for records of a brand that hold a list. */
+export const isListOfBrand = (endpoint: Endpoint): boolean => {
+  const { method, path, query, reply } = endpoint;
+  const takesBrand = path.includes('/{brandId}/') || query.shape['brand_id'] !== undefined;
+  return method === 'GET' && takesBrand && (isList(endpoint) || reply.list !== undefined);
+};
+
+type Lists = Readonly<Record<string, readonly unknown[] | null>>;
+
+/** An empty list about one brand names the address that says what was observed of it, and what was not. */
+export const coverageHeadersOf = (
+  { endpoint, params, query }: Pick<RequestContext, 'endpoint' | 'params' | 'query'>,
+  { data, count }: Reply,
+  baseUrl: string,
+): Headers => {
+  const brand = (params['brandId'] ?? query['brand_id']) as string | undefined;
+  if (brand === undefined || !isListOfBrand(endpoint)) return {};
+  const { reply, deprecated } = endpoint;
+  // A record without an observation has `null` in place of its list.
+  const listed = reply.list === undefined ? count : (JSON.parse(data) as Lists)[reply.list]?.length;
+  if ((listed ?? 0) > 0) return {};
+  const link = `<${baseUrl}/v1/brands/${brand}/coverage>; rel="describedby"`;
+  return { link: deprecated ? `${deprecationHeaders(deprecated)['link']}, ${link}` : link };
+};
 
 /** `null` for JSON. Throws `Refusal` when the client accepts nothing that the endpoint sends. */
 export const chooseFormat = (endpoint: Endpoint, accept: string | undefined): RowFormat | null => {
@@ -124,7 +149,7 @@ const takePlace = (running: Map<string, number>, workspaceId: string): (() => vo
 /** Counts as one request. A client sees that a reply was cut, because it has no end. */
 export const sendRows = async (
   context: RequestContext,
-  { cursors, log, listStreams: { running, rowsMax } }: ApiDependencies,
+  { baseUrl, cursors, log, listStreams: { running, rowsMax } }: ApiDependencies,
   format: RowFormat,
   readPage: ReadPage,
 ): Promise<void> => {
@@ -155,6 +180,7 @@ export const sendRows = async (
       trailer: 'x-next-cursor',
       vary: 'accept, accept-encoding',
       ...pastHeadersOf(first),
+      ...coverageHeadersOf(context, first, baseUrl),
     };
     if (context.allowance) setRateHeaders(headers, context.allowance);
     if (first.position !== undefined && first.position !== null)

@@ -24,7 +24,7 @@ import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-h
 import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { findInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { chooseFormat, sendRows } from './list-formats.ts';
+import { chooseFormat, coverageHeadersOf, sendRows } from './list-formats.ts';
 import { type Headers, send } from '#platform/http/http-server.ts';
 
 export type RequestContext = {
@@ -361,7 +361,7 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
   );
 };
 
-export const sendReply = (context: RequestContext, { cursors, clock }: ApiDependencies): void => {
+export const sendReply = (context: RequestContext, { baseUrl, cursors, clock }: ApiDependencies): void => {
   const { result, endpoint, request } = context;
   // Rows were sent by the handler's step.
   if (!result && context.reply.sent) return;
@@ -378,7 +378,7 @@ export const sendReply = (context: RequestContext, { cursors, clock }: ApiDepend
   if (result.position !== undefined && result.position !== null) {
     headers['x-read-position'] = result.position.toString();
   }
-  Object.assign(headers, pastHeadersOf(result));
+  Object.assign(headers, pastHeadersOf(result), coverageHeadersOf(context, result, baseUrl));
   if (context.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = signNextCursor(context.filters, result, cursors);
   // The lag of a read counts from the arrival of the request; that of a write, from now.

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { PROOF_STREAMS_MAX, ProofStatement } from '#contracts/audit/proof.ts';
 import { LogDigest } from '#contracts/audit/log-digest.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { FIGURES, FigureNameField, type Figure, type FigureName } from '#contracts/values/figures.ts';
+import { FIGURES } from '#contracts/values/figures.ts';
 import { Count, Timestamp } from '#contracts/values/primitives.ts';
 import { readAttestation } from '#application/audit/log-digest.ts';
 import { type PastBasis, type StreamBasis, streamsOfBrand } from '#application/as-of/past-reads.ts';
 import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BASE_URL, BRAND_ID } from '../endpoint/examples.ts';
-import { brandParams, dateParameter, pastQuery } from '../endpoint/parameters.ts';
+import { brandParams, pastQuery } from '../endpoint/parameters.ts';
 import { NOT_RECORDED, requirePast } from '../endpoint/read-past.ts';
+import { checkWindow, figureParameters, requireFigure } from './bounds.ts';
 import { requireBrand } from './find-brand.ts';
 
 const Proof = z
@@ -37,31 +38,6 @@ const Proof = z
     expires_at: Timestamp.meta({ description: 'When the link expires.' }),
   })
   .meta({ id: 'Proof', description: 'A figure with all that it takes to check it.' });
-
-export const figureParameters = {
-  figure: FigureNameField,
-  from: dateParameter('First UTC day, for a figure of a window.'),
-  to: dateParameter('Last UTC day, for a figure of a window.'),
-} as const;
-
-/** Throws `Refusal` for a window that the figure needs and lacks, or has and does not take. */
-export const requireFigure = (query: {
-  readonly figure: FigureName;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}): Figure => {
-  const { figure: name, from = null, to = null } = query;
-  const refuse = (path: 'from' | 'to', message: string): never => {
-    throw new Refusal('invalid_input', message, [{ path, message, code: 'custom' }]);
-  };
-  if (FIGURES[name].window) {
-    if (from === null || to === null)
-      refuse(from === null ? 'from' : 'to', `\`${name}\` counts days: send \`from\` and \`to\``);
-    if (String(from) > String(to)) refuse('from', '`from` must not be after `to`');
-  } else if (from !== null || to !== null)
-    refuse(from === null ? 'to' : 'from', `\`${name}\` has no window: leave out \`from\` and \`to\``);
-  return { name, from, to };
-};
 
 const tooManyStreams = (): Refusal => {
   const message = `the figure rests on more than ${PROOF_STREAMS_MAX} streams, because ads moved between many brands`;
@@ -112,12 +88,14 @@ export const getBrandProof = endpoint({
   description:
     'A figure as known at a moment, its rule, and a link to a bundle of every event that it rests on. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.',
   params: brandParams,
-  query: z.strictObject({
-    ...figureParameters,
-    as_of: pastQuery.as_of.unwrap().optional().meta({
-      description: 'The moment: events recorded by then count. Now when absent.',
-    }),
-  }),
+  query: z
+    .strictObject({
+      ...figureParameters,
+      as_of: pastQuery.as_of.unwrap().optional().meta({
+        description: 'The moment: events recorded by then count. Now when absent.',
+      }),
+    })
+    .superRefine(checkWindow),
   body: null,
   paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: Proof, example },
@@ -127,9 +105,9 @@ export const getBrandProof = endpoint({
   reads: READ_MODELS_OF_FIGURES,
   beyondContract: true,
   handler: async ({ params, query, caller }, { db, pool, pastReads, pastPlaces, proofLinks, clock }) => {
-    const figure = requireFigure(query);
-    const { brand_id } = await requireBrand(db, params.brandId);
     const now = clock.now();
+    const figure = requireFigure(query, now);
+    const { brand_id } = await requireBrand(db, params.brandId);
     const moment = query.as_of === undefined ? now : requirePast('as_of', query.as_of, now);
     const past = {
       streams: streamsOfBrand(brand_id),

@@ -174,7 +174,7 @@ export const getBrandStore = endpoint({
   }),
   body: null,
   paramsExample: { brandId: BRAND_ID },
-  reply: { status: 200, shape: 'record', data: Store, example: storeExample },
+  reply: { status: 200, shape: 'record', data: Store, example: storeExample, list: 'products' },
   errors: ['not_found'],
   corpus: true,
   reads: ['brands', 'store'],

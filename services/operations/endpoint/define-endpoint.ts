@@ -89,6 +89,8 @@ export type Contract = {
     /** Schema of the result; for a list, of one item. */
     readonly data: z.ZodType;
     readonly example: unknown;
+    /** Property of a record that holds its list. */
+    readonly list?: string;
   };
   /** Errors besides `SHARED_ERRORS`. */
   readonly errors: readonly ErrorType[];

@@ -14,8 +14,9 @@ const workspace = `/v1/workspaces/${key.workspaceId}`;
 await on(app).post(`${workspace}/tracked-brands`, { key, body: { brand_id: alpha?.id } });
 
 const QUERIES: Readonly<Record<string, string>> = {
-  listBrandChanges: '?since=2026-01-01T00:00:00Z',
+  getBrandBounds: '?figure=active_ads',
   getBrandProof: '?figure=active_ads',
+  listBrandChanges: '?since=2026-01-01T00:00:00Z',
 };
 const paths = ENDPOINTS.filter(takesBrandSlug).map(({ operationId, path }) => [
   operationId,
