@@ -40,7 +40,7 @@ export class LogAltered extends Refusal {
   }
 }
 
-/** `null` when the metadata has no version or is no JSON. */
+/** `null` for an event of the first version, and for one that another program wrote. */
 const schemaVersion = (metadata: Uint8Array): number | null => {
   try {
     const { schema_version: version } = JSON.parse(Buffer.from(metadata).toString('utf8')) as {
