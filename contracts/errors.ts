@@ -46,6 +46,7 @@ export const DETAIL_CODES = {
   invalid_value: 'The value is not one of the closed list.',
   custom: 'A rule that the message states is broken, such as one over two properties.',
   invalid_cursor: 'The cursor was altered, or is of another endpoint, workspace or filter.',
+  invalid_token: 'The token was altered, or is of another endpoint, workspace or brand.',
   unknown_member: 'The workspace has no member of this id.',
   not_tracked: 'The workspace does not track the brand.',
   brand_known: 'The service knows the brand of the domain; the message has its address and id.',

@@ -9,6 +9,8 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const MANIFEST_VERSION = 1;
 export const MANIFEST_FILE = 'manifest.json';
 export const PEOPLE_FILE = 'people.json';
+/** A sentence for each entry. Exports of earlier releases have none. */
+export const SENTENCES_FILE = 'history.txt';
 export const entriesFileName = (format: ExportFormat): string => `entries.${format}`;
 
 /** A plain file name without a folder: every file is next to the manifest. */

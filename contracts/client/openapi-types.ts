@@ -75,7 +75,7 @@ export interface paths {
   };
   "/v1/brands/{brandId}/changes": {
     /**
-     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events may lie between the moments. To follow a brand, send `until` too, and the same time as the `since` of the next call: `meta.as_of` is a time of observation.
+     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events of a brand may lie between the moments; send `since` and an earlier `until` when there are more. To follow changes, read all pages and send the header `x-next-since-token` of the last one as `since_token` of the next call: each change is then listed once, also what was being recorded during a call.
      *
      * Scope: `ads:read`.
      */
@@ -454,6 +454,14 @@ export interface paths {
      * Scope: `tracking:read`.
      */
     get: operations["getBrandRequest"];
+  };
+  "/v1/workspaces/{ws}/changes": {
+    /**
+     * List what changed at tracked brands between two moments. The changes of each brand that the workspace tracked at the later moment, as the list of one brand has them, by the ids of the brands. A page ends after 250 brands, 16 of which something was recorded, or 50,000 events; it can have fewer items than `limit`, or none, and the list goes on while there is a cursor. At most 20,000 events of a brand may lie between the moments; send `since` and an earlier `until` when there are more. A brand that was tracked after the last call is listed with its changes since that call. To follow changes, read all pages and send the header `x-next-since-token` of the last one as `since_token` of the next call: each change is then listed once, also what was being recorded during a call.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["listWorkspaceChanges"];
   };
   "/v1/workspaces/{ws}/tracked-brands": {
     /**
@@ -1147,13 +1155,15 @@ export interface operations {
         /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
-      query: {
+      query?: {
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** The earlier moment, such as `2026-11-01T00:00:00Z`. */
-        since: string;
+        /** The earlier moment, such as `2026-11-01T00:00:00Z`. Required without `since_token`: send one of the two. */
+        since?: string;
+        /** `x-next-since-token` of the last page of an earlier call: the changes after that call. Takes no `until`. */
+        since_token?: string;
         /** The later moment. Now when absent. */
         until?: string;
       };
@@ -3061,6 +3071,51 @@ export interface operations {
             data: components["schemas"]["BrandRequest"];
             meta: components["schemas"]["Meta"];
           };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listWorkspaceChanges: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** The earlier moment, such as `2026-11-01T00:00:00Z`. Required without `since_token`: send one of the two. */
+        since?: string;
+        /** `x-next-since-token` of the last page of an earlier call: the changes after that call. Takes no `until`. */
+        since_token?: string;
+        /** The later moment. Now when absent. */
+        until?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["WorkspaceChange"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
         };
       };
       400: components["responses"]["BadRequest"];
@@ -5225,12 +5280,10 @@ export interface components {
     };
     /** A difference between two past moments. */
     BrandChange: {
-      /** Record that differs: the brand, a day of its activity, or one of its ads. */
-      subject: "brand" | "day" | "ad";
+      subject: components["schemas"]["ChangeSubject"];
       /** Uuid of the brand, date of the day, or library id of the ad. */
       id: string;
-      /** `added` and `removed`: the whole record; `changed`: one field of it. */
-      change: "added" | "removed" | "changed";
+      change: components["schemas"]["ChangeKind"];
       /** Field of the record, such as `status`; null: the whole record. */
       field: string | null;
       /** Value as of `since`; null also for an added record. */
@@ -5612,6 +5665,10 @@ export interface components {
       /** Ids of members; replaces the existing list. */
       editors?: Array<string>;
     };
+    /** `added` and `removed`: the whole record; `changed`: one field of it. */
+    ChangeKind: "added" | "removed" | "changed";
+    /** Record that differs: the brand, a day of its activity, or one of its ads. */
+    ChangeSubject: "brand" | "day" | "ad";
     /** Whether a scan has read it yet. */
     CollectedStatus: "collected" | "not_collected";
     /** What the first reading of a domain costs. */
@@ -6093,6 +6150,7 @@ export interface components {
      * - `invalid_value`: The value is not one of the closed list.
      * - `custom`: A rule that the message states is broken, such as one over two properties.
      * - `invalid_cursor`: The cursor was altered, or is of another endpoint, workspace or filter.
+     * - `invalid_token`: The token was altered, or is of another endpoint, workspace or brand.
      * - `unknown_member`: The workspace has no member of this id.
      * - `not_tracked`: The workspace does not track the brand.
      * - `brand_known`: The service knows the brand of the domain; the message has its address and id.
@@ -6120,7 +6178,7 @@ export interface components {
      * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
      * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
      */
-    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "invalid_token" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */
@@ -7569,6 +7627,27 @@ export interface components {
       /** Days that the sums are over; with 0 they mean nothing, and the week is to be shaded. */
       reliable_days: number;
     };
+    /** A difference between two past moments at a tracked brand. */
+    WorkspaceChange: {
+      /** The brand, as of `until`. */
+      brand: components["schemas"]["BrandReference"];
+      subject: components["schemas"]["ChangeSubject"];
+      /** Uuid of the brand, date of the day, or library id of the ad. */
+      id: string;
+      change: components["schemas"]["ChangeKind"];
+      /** Field of the record, such as `status`; null: the whole record. */
+      field: string | null;
+      /** Value as of `since`; null also for an added record. */
+      before: unknown;
+      /** Value as of `until`; null also for a removed record. */
+      after: unknown;
+      /** Events about the record that were recorded between the two moments, newest first, at most 10. */
+      events: Array<components["schemas"]["RecordedEvent"]>;
+      /** Number of such events. */
+      events_total: number;
+      /** Address of the record. */
+      url: string;
+    };
     /** A note and its subject. */
     WriteNote: {
       /** Decides the format of `subject_key`. */
@@ -7746,6 +7825,7 @@ export type PagedPath =
   | "/v1/hubs"
   | "/v1/operators"
   | "/v1/workspaces/{ws}/brand-requests"
+  | "/v1/workspaces/{ws}/changes"
   | "/v1/workspaces/{ws}/tracked-brands"
   | "/v1/workspaces/{ws}/radar"
   | "/v1/workspaces/{ws}/radar/signals"

@@ -67,3 +67,17 @@ export const findApiKey = async (
   keyId: string,
 ): Promise<ApiKeyRow | null> =>
   (await db.query<ApiKeyRow>({ sql: ONE, values: [workspaceId, keyId] }))[0] ?? null;
+
+/** Names of keys by id, those of revoked ones too. */
+export const readKeyNames = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.query<{ readonly key_id: string; readonly name: string }>({
+    sql: `select key_id, issued::jsonb ->> 'name' as name from api_keys.api_key
+      where workspace_id = $1 and key_id = any($2::text[])`,
+    values: [workspaceId, keyIds],
+  });
+  return new Map(rows.map(({ key_id, name }) => [key_id, name]));
+};

@@ -58,3 +58,18 @@ export const findHistoryHead = async (
   const [last] = await listHistory(db, workspaceId, {}, { limit: 1 });
   return last ? { sequence: last.sequence, hash: last.hash } : null;
 };
+
+/** Returns the ids whose members were erased. */
+export const listErasedMembers = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberIds: readonly string[],
+): Promise<readonly string[]> => {
+  if (memberIds.length === 0) return [];
+  const rows = await db.slow<{ readonly member_id: string }>({
+    sql: `select distinct record::jsonb -> 'data' ->> 'member_id' as member_id from workspace_history.entry
+      where workspace_id = $1 and type = 'MemberErased' and record::jsonb -> 'data' ->> 'member_id' = any($2::text[])`,
+    values: [workspaceId, memberIds],
+  });
+  return rows.map(({ member_id }) => member_id);
+};

@@ -33,7 +33,6 @@ const requestOf = (
 
 /** Calls by operation are not typed, because the document is read at run time. */
 type UntypedClient = {
-  pages(path: string, options: object): AsyncGenerator<Reply>;
   request(method: string, path: string, options: object): Promise<Parameters<typeof replyOf<Reply>>[0]>;
 };
 
@@ -46,21 +45,26 @@ const runOperation = async (
   const client = session.client as unknown as UntypedClient;
   const ws = path.includes('{ws}') ? await session.workspaceId() : '';
   const given = command.opts<Given>();
-  let options: object;
+  let options: ReturnType<typeof requestOf>;
   try {
     options = requestOf(operation, command.args, given, ws);
   } catch (error) {
     return `A value is not valid JSON: ${(error as Error).message}`;
   }
-  if (given['all']) {
-    for await (const page of client.pages(path, options)) printReply(command, page);
-    return null;
+  for (;;) {
+    const found = await client.request(method, path, options);
+    const reply = replyOf(found);
+    printReply(command, reply);
+    const { cursor } = reply.meta;
+    const token = found.response.headers.get('x-next-since-token');
+    if (token !== null) console.error(`Changes after this call: --since-token ${token}`);
+    if (cursor === undefined) return null;
+    if (!given['all']) {
+      if (!isJson(command)) console.error(`More pages: --all, or the next one: --cursor ${cursor}`);
+      return null;
+    }
+    options.params.query = { ...options.params.query, cursor };
   }
-  const reply = replyOf(await client.request(method, path, options));
-  printReply(command, reply);
-  if (reply.meta.cursor !== undefined && !isJson(command))
-    console.error(`More pages: --all, or the next one: --cursor ${reply.meta.cursor}`);
-  return null;
 };
 
 const registerOperation = (program: Command, operation: Operation): Command => {

@@ -19,8 +19,8 @@ export {
 } from './brands/activity.ts';
 export { getBrandBounds } from './brands/bounds.ts';
 export { getBrand, listBrandSitemap, listBrands, listSimilarSites } from './brands/brands.ts';
-export { listBrandChanges } from './brands/changes.ts';
 export { getBrandCoverage } from './brands/coverage.ts';
+export { listBrandChanges, listWorkspaceChanges } from './brands/changes.ts';
 export { getBrandDemographics, getBrandTrajectory } from './brands/demographics.ts';
 export {
   getBrandCopyReuse,

@@ -69,6 +69,7 @@ const QUERY_OF_LIST: Readonly<Record<string, string>> = {
   getBrandBounds: 'figure=active_ads',
   listBrandChanges: 'since=2026-01-01T00:00:00Z',
   getBrandProof: 'figure=active_ads',
+  listWorkspaceChanges: 'since=2026-01-01T00:00:00Z&limit=100',
   lookUp: 'q=a',
   listBrandThumbs: `brand_ids=${BRAND_IDS.join(',')}`,
   getBrandNetwork: `brand_id=${BRAND_IDS[0]}`,

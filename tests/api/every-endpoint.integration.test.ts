@@ -162,6 +162,7 @@ const QUERIES: Readonly<Record<string, () => string>> = {
   getBrandBounds: () => 'figure=active_ads',
   listBrandChanges: () => 'since=2026-01-01T00:00:00Z',
   getBrandProof: () => 'figure=active_ads',
+  listWorkspaceChanges: () => 'since=2026-01-01T00:00:00Z',
   lookUp: () => 'q=alpha',
   listPageDetails: () => `ids=${PAGE_ID}`,
   listCreatives: () => `brand_id=${alpha.id}`,

@@ -35,6 +35,7 @@ const exportTo = async (directory: string, text: string, signingKey: typeof oper
     })(),
     people: null,
     signingKey,
+    readNames: async () => new Map(),
     exportedAt: new Date(0),
   });
 };

@@ -68,6 +68,7 @@ const exportTo = (directory: string, format: ExportFormat, people: typeof PEOPLE
     })(),
     people,
     signingKey,
+    readNames: async () => new Map(),
     exportedAt: new Date(0),
   });
 const exportNew = async (format: ExportFormat): Promise<string> => {
@@ -102,6 +103,17 @@ const tamperManifest = async (change: (manifest: Manifest) => Manifest): Promise
   await writeFile(file, manifestText(change(JSON.parse(await readFile(file, 'utf8')) as Manifest)));
   return await faultsOf(directory);
 };
+
+test('an export of a release that wrote no sentences verifies', async () => {
+  const directory = await exportNew('csv');
+  const file = join(directory, 'manifest.json');
+  const manifest = JSON.parse(await readFile(file, 'utf8')) as Manifest;
+  const earlier = { ...manifest, files: manifest.files.filter(({ name }) => name !== 'history.txt') };
+  const signature = sign(null, Buffer.from(manifestSigningText(earlier)), signingKey.privateKey);
+  await writeFile(file, manifestText({ ...earlier, signature: signature.toString('base64') }));
+  await rm(join(directory, 'history.txt'));
+  expect(await faultsOf(directory)).toEqual([]);
+});
 
 describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
   test('verifies when unchanged', async () => {
@@ -200,7 +212,7 @@ describe('an export', () => {
   test('removes the files of an earlier export in the same folder, including its people', async () => {
     const directory = await exportNew('csv');
     await exportTo(directory, 'ndjson', null);
-    expect((await readdir(directory)).toSorted()).toEqual(['entries.ndjson', 'manifest.json']);
+    expect((await readdir(directory)).toSorted()).toEqual(['entries.ndjson', 'history.txt', 'manifest.json']);
     expect(await faultsOf(directory)).toEqual([]);
   });
 

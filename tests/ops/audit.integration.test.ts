@@ -12,6 +12,7 @@ import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { silentLog } from '#platform/logger.ts';
 import { createSigningKey } from '#application/audit/signing-key.ts';
+import type { ToldEntry } from '#services/ops/audit/history.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';
@@ -40,8 +41,8 @@ const get = async (
   path: string,
   headers: Readonly<Record<string, string>> = { authorization: `Bearer ${TOKEN}` },
 ) => await app.inject({ method: 'GET', url: path, headers });
-const entriesOf = async (query: string): Promise<readonly HistoryEntry[]> =>
-  (await get(`/ops/workspaces/${workspace_id}/history?${query}`)).json<{ data: HistoryEntry[] }>().data;
+const entriesOf = async (query: string): Promise<readonly ToldEntry[]> =>
+  (await get(`/ops/workspaces/${workspace_id}/history?${query}`)).json<{ data: ToldEntry[] }>().data;
 
 beforeAll(async () => {
   stack = await openApiStack();
@@ -95,7 +96,9 @@ describe('ops audit', () => {
     const rest = await ops<Page>('audit', 'list', workspace_id, '--cursor', page.cursor ?? '');
     expect(rest).toMatchObject({ entries: [{ sequence: 1, type: 'WorkspaceCreated' }], cursor: null });
     const keys = await outcome(['audit', 'list', workspace_id, '--resource', 'apiKeys']);
-    expect(keys.stdout).toMatch(/^sequence .*\n3 +\S+ +ApiKeyIssued +service:ops +apiKeys:ws_\S+ +\S+\n$/);
+    expect(keys.stdout).toMatch(
+      /^sequence .*\n3 +\S+ +ApiKeyIssued +service:ops +apiKeys:ws_\S+ +The service ops issued API key “ci” \(….{4}\) to member Ada Example with 25 scopes\.\n$/,
+    );
   });
 
   test('follows a history until SIGINT', async () => {
@@ -121,6 +124,16 @@ describe('ops audit', () => {
         stderr: '',
         stdout: expect.stringContaining('complete and unchanged'),
       });
+      const sentences = join(directory, 'history.txt');
+      const told = await readFile(sentences, 'utf8');
+      expect(told).toMatch(/^2 {2}\S+ {2}The service ops added member Ada Example as owner\.$/m);
+      expect(told).toMatch(/\nThe chain is whole up to entry 4, with the head hash [0-9a-f]{64}\.\n$/);
+      await writeFile(sentences, told.replace('as owner', 'as viewer'));
+      expect(await outcome(words, {})).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/^history\.txt has \d+ bytes instead of \d+\n$/),
+      });
+      await writeFile(sentences, told);
       const file = join(directory, `entries.${format}`);
       const text = await readFile(file, 'utf8');
       expect(text).not.toContain('Ada Example');
@@ -277,14 +290,21 @@ describe('ops member', () => {
 
     await stack.projected(await stack.eventStore.head());
     const after = await entriesOf('');
-    expect(after.slice(-before.length)).toEqual(before);
+    const withoutSentence = (entries: readonly ToldEntry[]) =>
+      entries.map((entry) => ({ ...entry, sentence: '' }));
+    expect(withoutSentence(after.slice(-before.length))).toEqual(withoutSentence(before));
+    const added = ({ type, sentence }: ToldEntry) => type === 'MemberAdded' && sentence.includes('as viewer');
+    expect([before, after].map((entries) => entries.find(added)?.sentence)).toEqual([
+      'The service ops added member Bea Example as viewer.',
+      `The service ops added member ${erased} (erased) as viewer.`,
+    ]);
     expect(after.map(({ type }) => type).slice(0, 2)).toEqual(['ApiKeyRevoked', 'MemberErased']);
 
     const directory = join(root, 'after');
     await ops('audit', 'export', workspace_id, '--format', 'ndjson', '--out', directory);
     expect((await outcome(['audit', 'verify', directory, '--unsigned'], {})).code).toBe(0);
     const texts = await Promise.all(
-      ['entries.ndjson', 'people.json'].map((name) => readFile(join(directory, name), 'utf8')),
+      ['entries.ndjson', 'people.json', 'history.txt'].map((name) => readFile(join(directory, name), 'utf8')),
     );
     expect(texts.join()).not.toMatch(/Bea Example|bea@/);
     expect(texts[1]).toContain('Ada Example');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Count, Timestamp } from '#contracts/values/primitives.ts';
+import { BrandReference } from './brand.ts';
 
 /** Events shown with a change. */
 export const EVENTS_OF_CHANGE_MAX = 10;
@@ -16,15 +17,21 @@ const RecordedEvent = z
   })
   .meta({ id: 'RecordedEvent', description: 'An event of the log, by its place.' });
 
+const ChangeSubject = z.enum(['brand', 'day', 'ad']).meta({
+  id: 'ChangeSubject',
+  description: 'Record that differs: the brand, a day of its activity, or one of its ads.',
+});
+
+const ChangeKind = z.enum(['added', 'removed', 'changed']).meta({
+  id: 'ChangeKind',
+  description: '`added` and `removed`: the whole record; `changed`: one field of it.',
+});
+
 export const BrandChange = z
   .strictObject({
-    subject: z
-      .enum(['brand', 'day', 'ad'])
-      .meta({ description: 'Record that differs: the brand, a day of its activity, or one of its ads.' }),
+    subject: ChangeSubject,
     id: z.string().meta({ description: 'Uuid of the brand, date of the day, or library id of the ad.' }),
-    change: z
-      .enum(['added', 'removed', 'changed'])
-      .meta({ description: '`added` and `removed`: the whole record; `changed`: one field of it.' }),
+    change: ChangeKind,
     field: z
       .string()
       .nullable()
@@ -41,3 +48,10 @@ export const BrandChange = z
     url: z.url().meta({ description: 'Address of the record.' }),
   })
   .meta({ id: 'BrandChange', description: 'A difference between two past moments.' });
+
+export const WorkspaceChange = z
+  .strictObject({
+    brand: BrandReference.meta({ description: 'The brand, as of `until`.' }),
+    ...BrandChange.shape,
+  })
+  .meta({ id: 'WorkspaceChange', description: 'A difference between two past moments at a tracked brand.' });

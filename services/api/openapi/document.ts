@@ -13,6 +13,7 @@ import { freshnessExample } from '#operations/endpoint/examples.ts';
 import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
 import { isList, isListOfBrand, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
+  CHANGES_HEADERS,
   CORPUS_HEADERS,
   DEPRECATION_HEADERS,
   headerRefs,
@@ -130,6 +131,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
     ...RATE_HEADERS,
     ...(endpoint.corpus ? CORPUS_HEADERS : []),
     ...(endpoint.past ? PAST_HEADERS : []),
+    ...('since_token' in endpoint.query.shape ? CHANGES_HEADERS : []),
     ...(isList(endpoint) ? ROW_HEADERS : []),
     ...(isListOfBrand(endpoint) ? COVERAGE_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),

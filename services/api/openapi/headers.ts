@@ -16,6 +16,7 @@ export const RATE_HEADERS = [
 export const ROW_HEADERS = ['x-as-of'];
 export const PAST_HEADERS = ['x-as-of-events', 'x-as-of-late-events'];
 export const COVERAGE_HEADERS = ['link'];
+export const CHANGES_HEADERS = ['x-next-since-token'];
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({
@@ -48,6 +49,9 @@ export const HEADERS: Json = {
   'x-as-of-events': integerHeader('With `as_of`: how many events the answer rests on.'),
   'x-as-of-late-events': integerHeader(
     'With `as_of`: how many events about observations up to that moment were recorded only afterwards, for example by a late scan. The answer does not have them; the present one does.',
+  ),
+  'x-next-since-token': textHeader(
+    'On the last page of a list of changes, and on its rows: send it as `since_token` of the next call, which then lists each change after this call once. Use it when all pages are read.',
   ),
   'idempotency-replayed': textHeader(
     '`true` on the answer of an earlier request with the same idempotency key; otherwise absent.',

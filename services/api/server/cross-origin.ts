@@ -38,6 +38,7 @@ export const REPLY_HEADERS = [
   'x-as-of',
   'x-as-of-events',
   'x-as-of-late-events',
+  'x-next-since-token',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',

@@ -7,7 +7,7 @@ import { setRateHeaders } from '#application/access/request-counts.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { deprecationHeaders, type Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { signNextCursor } from '#operations/endpoint/check-request.ts';
-import { pastHeadersOf, type Reply } from '#operations/endpoint/reply.ts';
+import { pastHeadersOf, type Reply, sinceTokenHeader } from '#operations/endpoint/reply.ts';
 import { acceptedEncoding, openCompressor } from '#platform/http/encoding.ts';
 import type { Headers } from '#platform/http/http-server.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -162,7 +162,7 @@ export const sendRows = async (
       let page = first;
       for (let sent = 0; ; ) {
         const rows = JSON.parse(page.data) as readonly Row[];
-        yield writeRows(endpoint, format, rows, sent === 0);
+        yield writeRows(endpoint, format, rows, page === first);
         sent += rows.length;
         if (!page.next || sent >= rowsMax) break;
         page = await readPage(PAGE_ROWS, page.next);
@@ -181,6 +181,7 @@ export const sendRows = async (
       vary: 'accept, accept-encoding',
       ...pastHeadersOf(first),
       ...coverageHeadersOf(context, first, baseUrl),
+      ...sinceTokenHeader(first, true),
     };
     if (context.allowance) setRateHeaders(headers, context.allowance);
     if (first.position !== undefined && first.position !== null)

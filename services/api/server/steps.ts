@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import { type Reply, lagHours, pastHeadersOf } from '#operations/endpoint/reply.ts';
+import { type Reply, lagHours, pastHeadersOf, sinceTokenHeader } from '#operations/endpoint/reply.ts';
 import { SlugReplaced } from '#operations/brands/find-brand.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency.ts';
@@ -378,7 +378,12 @@ export const sendReply = (context: RequestContext, { baseUrl, cursors, clock }: 
   if (result.position !== undefined && result.position !== null) {
     headers['x-read-position'] = result.position.toString();
   }
-  Object.assign(headers, pastHeadersOf(result), coverageHeadersOf(context, result, baseUrl));
+  Object.assign(
+    headers,
+    pastHeadersOf(result),
+    sinceTokenHeader(result),
+    coverageHeadersOf(context, result, baseUrl),
+  );
   if (context.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = signNextCursor(context.filters, result, cursors);
   // The lag of a read counts from the arrival of the request; that of a write, from now.

@@ -29,6 +29,16 @@ export const BETWEEN_MAX = 20_000;
 /** Events in memory. Rows are written for all of them together. */
 const RANGE = 2_000;
 
+/** The events up to a moment: by their recording, by their place in the log, or by both. Only places leave none out for good. */
+export type Cut = { readonly recordedUntil?: Date | undefined; readonly position?: bigint | undefined };
+
+export const isWithin = (
+  { recordedUntil, position }: Cut,
+  event: Pick<RecordedEvent, 'recordedAt' | 'position'>,
+): boolean =>
+  (recordedUntil === undefined || event.recordedAt <= recordedUntil) &&
+  (position === undefined || event.position <= position);
+
 export type PastRead = {
   /** The read models of the read; each finds its events in the streams. */
   readonly readModels: readonly string[];
@@ -36,7 +46,7 @@ export type PastRead = {
   readonly streams: readonly string[];
   /** Streams about a brand that the others say was tracked; `null` leaves these brands out. */
   readonly ofTracked: ((brandId: string) => Promise<readonly string[]>) | null;
-  readonly recordedUntil: Date;
+  readonly until: Cut;
 };
 
 /** The events that give the answer, by their recording. */
@@ -59,9 +69,9 @@ export type PastReads = AsyncDisposable & {
     past: PastRead,
     work: (db: ReadDatabase) => Promise<T>,
   ): Promise<{ readonly result: T; readonly basis: PastBasis }>;
-  /** Reads twice: as of `since`, and after the events recorded from then on. Throws also for more than `BETWEEN_MAX` of these. */
+  /** Reads twice: as of `since`, and after the events from then on. Throws also for more than `BETWEEN_MAX` of these. */
   compare<T>(
-    past: PastRead & { readonly since: Date },
+    past: PastRead & { readonly since: Cut },
     work: (db: ReadDatabase) => Promise<T>,
   ): Promise<{
     readonly before: T;
@@ -155,12 +165,12 @@ export const openPastReads = (
 ): PastReads => {
   const scratch = openScratchDatabase(databaseUrl, database);
 
-  /** Writes the rows of what was recorded by `moment`, and returns the later events up to the moment of the read. */
+  /** Writes the rows of the events up to `since`, and returns the later events up to the moment of the read. */
   const fill = async (
     tables: ScratchTables,
     models: readonly Projection[],
-    { streams, ofTracked, recordedUntil }: PastRead,
-    moment = recordedUntil,
+    { streams, ofTracked, until }: PastRead,
+    since = until,
   ): Promise<{ readonly basis: PastBasis; readonly between: readonly RecordedEvent[] }> => {
     const basis = { events: 0, late: 0, position: 0n, streams: new Map<string, StreamBasis>() };
     const between: RecordedEvent[] = [];
@@ -174,8 +184,9 @@ export const openPastReads = (
     };
     await readStreams(eventStore, streams, async (event) => {
       if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of');
-      const isIn = event.recordedAt <= recordedUntil;
-      const isLate = !isIn && observedAt(event) <= recordedUntil.getTime();
+      const isIn = isWithin(until, event);
+      const { recordedUntil } = until;
+      const isLate = !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
       const own = basis.streams.get(event.stream);
       basis.streams.set(event.stream, {
         events: (own?.events ?? 0) + Number(isIn),
@@ -187,7 +198,7 @@ export const openPastReads = (
       // An ad that has moved since then was at the brand that the move names.
       if (!isIn) return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
       if (event.position > basis.position) basis.position = event.position;
-      if (event.recordedAt > moment) {
+      if (!isWithin(since, event)) {
         if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since');
         between.push(event);
       } else range.push(event);

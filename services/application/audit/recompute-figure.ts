@@ -52,7 +52,7 @@ export const recomputeFigure = async (
       streams: streamsOfBrand(brand_id),
       ofTracked: null,
       readModels: READ_MODELS_OF_FIGURES,
-      recordedUntil: new Date(as_of),
+      until: { recordedUntil: new Date(as_of) },
     },
     (db) => readFigure(db, brand_id, { name, from, to }),
   );

@@ -1,110 +1,115 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { utcDate } from '#contracts/values/time.ts';
-import type { RecordedEvent } from '#contracts/events/event.ts';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BrandChange, EVENTS_OF_CHANGE_MAX } from '#contracts/resources/corpus/change.ts';
-import { BETWEEN_MAX, streamsOfBrand } from '#application/as-of/past-reads.ts';
-import { listBrandAds } from '#projections/ads/read.ts';
-import { readDailyActivity } from '#projections/daily-activity/read.ts';
-import { findBrandWithFreshness } from '#projections/queries/brands.ts';
+import { BrandChange, WorkspaceChange } from '#contracts/resources/corpus/change.ts';
+import { BrandReference } from '#contracts/resources/corpus/brand.ts';
+import { type BrandEvent, brandStream } from '#contracts/events/corpus/brand.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { categoryStream } from '#contracts/events/corpus/category.ts';
+import { Refusal } from '#contracts/errors.ts';
+import type { Event } from '#contracts/events/event.ts';
+import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { BETWEEN_MAX, type Cut, isWithin } from '#application/as-of/past-reads.ts';
+import { tracking } from '#domain/workspace/tracked-brands.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { AD_ID, BASE_URL, BRAND_ID } from '../endpoint/examples.ts';
+import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, brandReference } from '../endpoint/examples.ts';
 import {
   brandParams,
   isTimeWindow,
   pageQuery,
   TIME_WINDOW_FAULT,
   timeWindow,
+  workspaceParams,
 } from '../endpoint/parameters.ts';
+import { latestOf } from '../endpoint/reply.ts';
 import { requirePast } from '../endpoint/read-past.ts';
+import { type Change, COMPARED, compareMoments } from './compare-moments.ts';
 import { requireBrand } from './find-brand.ts';
 
-type Change = z.infer<typeof BrandChange>;
-type Subject = Change['subject'];
-type Rec = Readonly<Record<string, unknown>>;
-/** Records by id. */
-type Snapshot = Readonly<Record<Subject, ReadonlyMap<string, Rec>>>;
+const changesQuery = z
+  .strictObject({
+    ...pageQuery,
+    since: timeWindow.since.meta({
+      description:
+        'The earlier moment, such as `2026-11-01T00:00:00Z`. Required without `since_token`: send one of the two.',
+    }),
+    since_token: z.string().min(1).optional().meta({
+      description:
+        '`x-next-since-token` of the last page of an earlier call: the changes after that call. Takes no `until`.',
+    }),
+    until: timeWindow.until.meta({ description: 'The later moment. Now when absent.' }),
+  })
+  .refine(isTimeWindow, TIME_WINDOW_FAULT)
+  .refine(({ since, since_token }) => (since === undefined) !== (since_token === undefined), {
+    path: ['since'],
+    message: 'send either `since` or `since_token`',
+  })
+  .refine(({ since_token, until }) => since_token === undefined || until === undefined, {
+    path: ['until'],
+    message: '`since_token` takes no `until`: its call ends now',
+  });
 
-const SUBJECTS: readonly Subject[] = ['brand', 'day', 'ad'];
-/** Grow with each scan that sees the ad or brand, so they tell that it was looked at and no more. */
-const LEFT_OUT: readonly string[] = ['as_of', 'last_ad_seen_at', 'last_seen_at', 'days_active'];
-const ADS_PAGE = 1_000;
-
-const readAds = async (db: ReadDatabase, brandId: string): Promise<ReadonlyMap<string, Rec>> => {
-  const ads = new Map<string, Rec>();
-  for (let after: readonly (string | number)[] | null = null; ; ) {
-    const page = await listBrandAds(db, brandId, { limit: ADS_PAGE, after });
-    for (const item of page.items) {
-      const ad = JSON.parse(item) as Rec;
-      ads.set(String(ad['id']), ad);
-    }
-    if (page.next === null) return ads;
-    after = page.next;
-  }
+type Asked = {
+  readonly operationId: string;
+  readonly workspaceId: string;
+  /** `null` for all tracked brands. */
+  readonly brandId: string | null;
+  readonly query: z.infer<typeof changesQuery>;
+  /** Last values of the cursor, `cursorOf(window)`; empty on the first page. */
+  readonly first: readonly (string | number)[];
 };
+type Place = Cut & { readonly position: bigint };
+type Window = { readonly since: Cut; readonly until: Place; readonly now: Date };
 
-const readSnapshot = async (db: ReadDatabase, brandId: string, baseUrl: string): Promise<Snapshot> => {
-  const brand = await findBrandWithFreshness(db, { id: brandId });
-  const { items } = await readDailyActivity(db, brandId, {});
-  const days = items.map((item) => JSON.parse(item) as Rec);
-  return {
-    brand: new Map(
-      brand ? [[brandId, JSON.parse(brand.detail.replaceAll(BASE_URL_MARK, baseUrl)) as Rec]] : [],
-    ),
-    day: new Map(days.map((day) => [String(day['date']), day])),
-    ad: await readAds(db, brandId),
-  };
-};
+const TOKEN_FAULT =
+  'The token is invalid, or belongs to another endpoint, workspace or brand. Send `since` instead, with the time of the call that you want to go on from.';
+const tokenRefusal = (): Refusal =>
+  new Refusal('invalid_cursor', TOKEN_FAULT, [
+    { path: 'since_token', message: TOKEN_FAULT, code: 'invalid_token' },
+  ]);
 
-type Difference = Omit<Change, 'events' | 'events_total' | 'url'>;
-
-const differencesOf = (subject: Subject, id: string, before?: Rec, after?: Rec): readonly Difference[] => {
-  if (before === undefined || after === undefined) {
-    const change = before === undefined ? 'added' : 'removed';
-    return [{ subject, id, change, field: null, before: before ?? null, after: after ?? null }];
-  }
-  return Object.keys(after)
-    .filter((field) => !LEFT_OUT.includes(field) && !isDeepStrictEqual(before[field], after[field]))
-    .map((field) => ({ subject, id, change: 'changed', field, before: before[field], after: after[field] }));
-};
-
-/** By subject, id and field. */
-const compareSnapshots = (before: Snapshot, after: Snapshot): readonly Difference[] =>
-  SUBJECTS.flatMap((subject) =>
-    [...new Set([...before[subject].keys(), ...after[subject].keys()])]
-      .toSorted()
-      .flatMap((id) => differencesOf(subject, id, before[subject].get(id), after[subject].get(id))),
-  );
-
-type Told = {
-  readonly ad_id?: string;
-  readonly ad_ids?: readonly string[];
-  readonly ads?: readonly { readonly ad_id: string }[];
-  readonly observed_at?: string;
-};
-
-const isAbout = ({ subject, id }: Difference, { stream, data }: RecordedEvent): boolean => {
-  const { ad_id, ad_ids, ads, observed_at } = data as Told;
-  if (subject === 'ad')
-    return ad_id === id || ad_ids?.includes(id) === true || ads?.some((one) => one.ad_id === id) === true;
-  if (subject === 'day') return observed_at !== undefined && utcDate(observed_at) === id;
-  return streamsOfBrand(id).includes(stream);
-};
-
-const shownEvent = ({ stream, revision, type, recordedAt, data }: RecordedEvent) => ({
-  stream,
-  revision: Number(revision),
-  type,
-  recorded_at: recordedAt.toISOString(),
-  observed_at: (data as Told).observed_at ?? null,
+const NO_TIME = '';
+const cursorOf = ({ position, recordedUntil }: Place): readonly string[] => [
+  recordedUntil?.toISOString() ?? NO_TIME,
+  position.toString(),
+];
+const cutOf = ([time, position]: readonly (string | number)[]): Place => ({
+  recordedUntil: time === NO_TIME ? undefined : new Date(String(time)),
+  position: BigInt(position ?? 0),
 });
 
-const addressOf = ({ subject, id }: Difference, brand: string): string => {
-  if (subject === 'ad') return `/v1/ads/${id}`;
-  return subject === 'day' ? `${brand}/daily-activity?from=${id}&to=${id}` : brand;
+const scopeOf = ({ operationId, workspaceId, brandId }: Asked): string =>
+  JSON.stringify(['since_token', operationId, workspaceId, brandId]);
+
+const openToken = (asked: Asked, token: string, { cursors }: OperationDependencies): Cut => {
+  try {
+    return cutOf(cursors.open(token, scopeOf(asked)));
+  } catch (error) {
+    throw error instanceof Refusal ? tokenRefusal() : error;
+  }
 };
+
+/**
+ * The later moment is a place in the log: an event that is being recorded now may have an earlier time, and would be
+ * missed by a call that goes on from a time. Later pages have the moments of the first.
+ */
+const openWindow = async (asked: Asked, dependencies: OperationDependencies): Promise<Window> => {
+  const { query, first } = asked;
+  const now = dependencies.clock.now();
+  const since: Cut =
+    query.since_token === undefined
+      ? { recordedUntil: requirePast('since', query.since ?? '', now) }
+      : openToken(asked, query.since_token, dependencies);
+  const recordedUntil = query.until === undefined ? undefined : requirePast('until', query.until, now);
+  const until =
+    first.length > 0 ? cutOf(first) : { recordedUntil, position: await dependencies.eventStore.head() };
+  // A log that was restored from an earlier copy.
+  if ((since.position ?? 0n) > until.position) throw tokenRefusal();
+  return { since, until, now };
+};
+
+const signToken = (asked: Asked, { until }: Window, { cursors }: OperationDependencies): string =>
+  cursors.sign(scopeOf(asked), cursorOf(until));
 
 const example: Change = {
   subject: 'ad',
@@ -126,6 +131,10 @@ const example: Change = {
   url: `${BASE_URL}/v1/ads/${AD_ID}`,
 };
 
+const FOLLOWING =
+  'To follow changes, read all pages and send the header `x-next-since-token` of the last one as `since_token` of the next call: each change is then listed once, also what was being recorded during a call.';
+const LIMITS = `At most ${BETWEEN_MAX.toLocaleString('en')} events of a brand may lie between the moments; send \`since\` and an earlier \`until\` when there are more.`;
+
 export const listBrandChanges = endpoint({
   method: 'GET',
   path: '/v1/brands/{brandId}/changes',
@@ -133,64 +142,162 @@ export const listBrandChanges = endpoint({
   tag: 'Brands',
   scope: 'ads:read',
   summary: 'List what changed between two moments',
-  description: `The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most ${BETWEEN_MAX.toLocaleString('en')} events may lie between the moments. To follow a brand, send \`until\` too, and the same time as the \`since\` of the next call: \`meta.as_of\` is a time of observation.`,
+  description: `The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. ${LIMITS} ${FOLLOWING}`,
   params: brandParams,
-  query: z
-    .strictObject({
-      ...pageQuery,
-      since: timeWindow.since
-        .unwrap()
-        .meta({ description: 'The earlier moment, such as `2026-11-01T00:00:00Z`.' }),
-      until: timeWindow.until.meta({ description: 'The later moment. Now when absent.' }),
-    })
-    .refine(isTimeWindow, TIME_WINDOW_FAULT),
+  query: changesQuery,
   body: null,
   paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'paged', data: BrandChange, example: [example] },
   errors: ['not_found'],
   corpus: true,
   heavy: true,
-  reads: ['brands', 'freshness', 'daily-activity', 'ads'],
+  reads: COMPARED,
   beyondContract: true,
-  handler: async ({ params, query, page, caller }, { db, pastReads, pastPlaces, clock, baseUrl }) => {
-    const { brand_id: brandId } = await requireBrand(db, params.brandId);
-    // Later pages compare the moments of the first.
-    const [start = 0, first = query.until] = page.after ?? [];
-    const now = clock.now();
-    const until = first === undefined ? now : requirePast('until', String(first), now);
-    const since = requirePast('since', query.since, now);
-    const { before, after, between } = await pastPlaces(caller.workspaceId, () =>
-      pastReads.compare(
-        {
-          streams: streamsOfBrand(brandId),
-          ofTracked: null,
-          readModels: ['brands', 'freshness', 'daily-activity', 'ads'],
-          recordedUntil: until,
-          since,
-        },
-        (past) => readSnapshot(past, brandId, baseUrl),
-      ),
-    );
-    const all = compareSnapshots(before, after);
-    const from = Number(start);
-    const shown = all.slice(from, from + page.limit);
-    const newest = between.toSorted((one, other) => Number(other.position - one.position));
-    const items = shown.map((difference): Change => {
-      const events = newest.filter((event) => isAbout(difference, event));
-      return {
-        ...difference,
-        events: events.slice(0, EVENTS_OF_CHANGE_MAX).map(shownEvent),
-        events_total: events.length,
-        url: `${baseUrl}${addressOf(difference, `/v1/brands/${brandId}`)}`,
-      };
-    });
-    const end = from + shown.length;
-    const observed = after.brand.get(brandId)?.['as_of'];
+  handler: async ({ params, query, page, caller: { workspaceId } }, dependencies) => {
+    const { brand_id: brandId } = await requireBrand(dependencies.db, params.brandId);
+    const [start = 0, ...first] = page.after ?? [];
+    const asked = { operationId: 'listBrandChanges', workspaceId, brandId, query, first };
+    const window = await openWindow(asked, dependencies);
+    const { differences, show, brand } = await compareMoments(dependencies, workspaceId, brandId, window);
+    const end = Number(start) + page.limit;
+    const items = differences.slice(Number(start), end).map(show);
+    const observed = brand?.['as_of'];
     return {
       data: JSON.stringify(items),
-      asOf: typeof observed === 'string' ? observed : until.toISOString(),
+      asOf:
+        typeof observed === 'string' ? observed : (window.until.recordedUntil ?? window.now).toISOString(),
       count: items.length,
-      next: end < all.length ? [end, until.toISOString()] : null,
+      next: end < differences.length ? [end, ...cursorOf(window.until)] : null,
+      sinceToken: signToken(asked, window, dependencies),
+    };
+  },
+});
+
+/** Brands of a page whose streams are read; a page with fewer items than `limit` goes on at its cursor. */
+const BRANDS_MAX = 250;
+/** Brands of a page that are compared: each comparison opens tables, which takes its time even without a difference. */
+const COMPARISONS_MAX = 16;
+/** Events of a page after which no further brand is compared. */
+const EVENTS_MAX = 50_000;
+const STREAMS_AT_ONCE = 16;
+
+/** Brands that the workspace tracked at the moment, in the order of their ids. */
+const trackedAt = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  until: Cut,
+): Promise<readonly string[]> => {
+  let state = tracking.initial;
+  for await (const event of eventStore.read<TrackingEvent>(trackingStream(workspaceId)))
+    if (isWithin(until, event)) state = tracking.evolve(state, event);
+  return Array.from(state.brands, ([brandId]) => brandId).toSorted();
+};
+
+/** Whether something was recorded after `since` about the brand, or about a category whose name it shows. */
+const hasNews = async (
+  brandId: string,
+  since: Cut,
+  isNewer: (stream: string) => Promise<boolean>,
+  eventStore: EventStore,
+): Promise<boolean> => {
+  if (await isNewer(adLibraryStream(brandId))) return true;
+  const categories = new Set<string>();
+  for await (const { type, data, ...event } of eventStore.read<BrandEvent>(brandStream(brandId))) {
+    if (!isWithin(since, event)) return true;
+    const path = type === 'BrandRegistered' ? data.category_path : (data.changes.category_path ?? []);
+    for (const { id } of path) categories.add(id);
+  }
+  for (const id of categories) if (await isNewer(categoryStream(id))) return true;
+  return false;
+};
+
+/** Streams are read in chunks of brands, so that a page knows which brands to compare before it folds any. */
+const selectChanged = async (
+  brandIds: readonly string[],
+  since: Cut,
+  eventStore: EventStore,
+): Promise<readonly string[]> => {
+  const known = new Map<string, Promise<boolean>>();
+  const isNewer = (stream: string): Promise<boolean> => {
+    const asked =
+      known.get(stream) ??
+      eventStore.last<Event>(stream).then((event) => event !== null && !isWithin(since, event));
+    known.set(stream, asked);
+    return asked;
+  };
+  const changed: string[] = [];
+  for (let from = 0; from < brandIds.length; from += STREAMS_AT_ONCE) {
+    const chunk = brandIds.slice(from, from + STREAMS_AT_ONCE);
+    const found = await Promise.all(chunk.map((id) => hasNews(id, since, isNewer, eventStore)));
+    changed.push(...chunk.filter((_, index) => found[index]));
+  }
+  return changed;
+};
+
+export const listWorkspaceChanges = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/changes',
+  operationId: 'listWorkspaceChanges',
+  tag: 'Tracked brands',
+  scope: 'ads:read',
+  summary: 'List what changed at tracked brands between two moments',
+  description: `The changes of each brand that the workspace tracked at the later moment, as the list of one brand has them, by the ids of the brands. A page ends after ${BRANDS_MAX} brands, ${COMPARISONS_MAX} of which something was recorded, or ${EVENTS_MAX.toLocaleString('en')} events; it can have fewer items than \`limit\`, or none, and the list goes on while there is a cursor. ${LIMITS} A brand that was tracked after the last call is listed with its changes since that call. ${FOLLOWING}`,
+  params: workspaceParams,
+  query: changesQuery,
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: WorkspaceChange,
+    example: [{ brand: brandReference, ...example }],
+  },
+  errors: ['not_found'],
+  corpus: false,
+  heavy: true,
+  reads: ['tracking', ...COMPARED],
+  beyondContract: true,
+  handler: async ({ params: { ws: workspaceId }, query, page }, dependencies) => {
+    const { eventStore } = dependencies;
+    const [startBrand = '', startChange = 0, ...first] = page.after ?? [];
+    const asked = { operationId: 'listWorkspaceChanges', workspaceId, brandId: null, query, first };
+    const window = await openWindow(asked, dependencies);
+    const tracked = await trackedAt(eventStore, workspaceId, window.until);
+    const left = tracked.filter((brandId) => brandId >= String(startBrand));
+    const looked = left.slice(0, BRANDS_MAX);
+    const items: z.infer<typeof WorkspaceChange>[] = [];
+    const times: string[] = [];
+    /** Brand and change at which the next page begins. */
+    let next: readonly [string, number] | null =
+      left[BRANDS_MAX] === undefined ? null : [left[BRANDS_MAX], 0];
+    let events = 0;
+    const changed = await selectChanged(looked, window.since, eventStore);
+    for (const [place, brandId] of changed.entries()) {
+      if (items.length >= page.limit || place >= COMPARISONS_MAX || events >= EVENTS_MAX) {
+        next = [brandId, 0];
+        break;
+      }
+      const compared = await compareMoments(dependencies, workspaceId, brandId, window);
+      events += compared.events;
+      if (compared.brand === undefined) continue;
+      const brand = BrandReference.parse(
+        Object.fromEntries(Object.keys(BrandReference.shape).map((name) => [name, compared.brand?.[name]])),
+      );
+      if (typeof compared.brand['as_of'] === 'string') times.push(compared.brand['as_of']);
+      const from = brandId === startBrand ? Number(startChange) : 0;
+      const end = from + page.limit - items.length;
+      for (const one of compared.differences.slice(from, end)) items.push({ brand, ...compared.show(one) });
+      if (end < compared.differences.length) {
+        next = [brandId, end];
+        break;
+      }
+    }
+    return {
+      data: JSON.stringify(items),
+      asOf: latestOf(times) ?? (window.until.recordedUntil ?? window.now).toISOString(),
+      count: items.length,
+      next: next && [...next, ...cursorOf(window.until)],
+      sinceToken: signToken(asked, window, dependencies),
     };
   },
 });

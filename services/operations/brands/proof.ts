@@ -113,7 +113,7 @@ export const getBrandProof = endpoint({
       streams: streamsOfBrand(brand_id),
       ofTracked: null,
       readModels: READ_MODELS_OF_FIGURES,
-      recordedUntil: moment,
+      until: { recordedUntil: moment },
     };
     const { result: value, basis } = await pastPlaces(caller.workspaceId, () =>
       pastReads.read(past, (of) => readFigure(of, brand_id, figure)),

@@ -78,7 +78,7 @@ export const readPast = async (
 ): Promise<Reply> => {
   const { pastReads, pastPlaces } = dependencies;
   const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
-  const past = { ...scope, readModels: endpoint.reads, recordedUntil: moment };
+  const past = { ...scope, readModels: endpoint.reads, until: { recordedUntil: moment } };
   const { result, basis } = await pastPlaces(call.caller.workspaceId, () =>
     pastReads.read(past, (db) =>
       handle({ ...dependencies, db, clock: { now: () => moment } }).catch((error: unknown) => {

@@ -22,12 +22,23 @@ export type Reply = {
   readonly position?: bigint | null;
   /** Set by `read-past.ts`: what the answer of a past moment rests on. */
   readonly past?: PastBasis;
+  /** Token of a list of changes, for the header of its last page. */
+  readonly sinceToken?: string;
   /** Such a reply is stored for repeated requests only briefly. */
   readonly shownOnce?: ShownOnce;
 };
 
 /** `null` when the reply shows another secret than an API key. */
 export type ShownOnce = { readonly keyId: string | null };
+
+export const SINCE_TOKEN_HEADER = 'x-next-since-token';
+
+/** Rows of all pages are one reply, so their first page has the token too. */
+export const sinceTokenHeader = (
+  { sinceToken, next }: Reply,
+  areRows = false,
+): Readonly<Record<string, string>> =>
+  sinceToken === undefined || (next && !areRows) ? {} : { [SINCE_TOKEN_HEADER]: sinceToken };
 
 export const pastHeadersOf = ({ past }: Reply): Readonly<Record<string, number>> =>
   past === undefined ? {} : { 'x-as-of-events': past.events, 'x-as-of-late-events': past.late };

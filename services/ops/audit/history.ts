@@ -12,7 +12,15 @@ import {
   type ExportedPerson,
   type Manifest,
 } from '#contracts/audit/manifest.ts';
-import { type HistoryFilter, findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
+import { type Names, erasedName, sentenceOf } from '#contracts/audit/sentence.ts';
+import { readBrandSummaries } from '#projections/brands/read.ts';
+import { readKeyNames } from '#projections/queries/api-keys.ts';
+import {
+  type HistoryFilter,
+  findHistoryHead,
+  listErasedMembers,
+  listHistory,
+} from '#projections/workspace-history/read.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
@@ -40,8 +48,8 @@ const filterShape = {
     .string()
     .max(TEXT_MAX_LENGTH)
     .regex(
-      /^(api_key|member|service):./,
-      'must be kind and id, such as member:mem_…; kinds are api_key, member and service',
+      /^(api_key|connection|member|service):./,
+      'must be kind and id, such as member:mem_…; kinds are api_key, connection, member and service',
     )
     .optional(),
   since: IsoMoment.optional(),
@@ -89,20 +97,64 @@ const requireHead = async (db: ReadDatabase, workspaceId: string): Promise<{ rea
   return head;
 };
 
-export type HistoryPage = { readonly entries: readonly HistoryEntry[]; readonly cursor: string | null };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Texts that can be ids of members, keys and brands. */
+const idsIn = (entries: readonly HistoryEntry[]): readonly string[] => {
+  const named = entries.flatMap(({ actor, data }) => {
+    const fields = Object.values(data as Readonly<Record<string, unknown>>);
+    return [actor.id, ...fields, ...((data as { editors?: readonly string[] }).editors ?? [])];
+  });
+  return [...new Set(named)].filter((one) => typeof one === 'string');
+};
+
+/** Names for the sentences of entries; without a vault, members have no names. */
+export const readNames = async (
+  { db, memberVault }: Pick<AuditDependencies, 'db' | 'memberVault'>,
+  workspaceId: string,
+  entries: readonly HistoryEntry[],
+): Promise<Names> => {
+  const ids = idsIn(entries);
+  const [members, keys, brands] = await Promise.all([
+    listMembers(db, workspaceId),
+    readKeyNames(db, workspaceId, ids),
+    readBrandSummaries(
+      db,
+      ids.filter((id) => UUID.test(id)),
+    ),
+  ]);
+  const names = new Map<string, string>();
+  for (const [id, name] of keys) names.set(id, `“${name}”`);
+  for (const [id, { reference }] of brands) names.set(id, (JSON.parse(reference) as { name: string }).name);
+  for (const member of members.filter(({ member_id }) => ids.includes(member_id))) {
+    const { name } = await decryptPerson(memberVault, workspaceId, member);
+    if (name !== null) names.set(member.member_id, name);
+  }
+  const unnamed = ids.filter((id) => id.startsWith('mem_') && !names.has(id));
+  for (const id of await listErasedMembers(db, workspaceId, unnamed)) names.set(id, erasedName(id));
+  return names;
+};
+
+/** An entry, and what it says to a person; its hash does not cover the sentence. */
+export type ToldEntry = HistoryEntry & { readonly sentence: string };
+
+export type HistoryPage = { readonly entries: readonly ToldEntry[]; readonly cursor: string | null };
 
 /** Returns one page, newest first. The cursor is a sequence number, so new entries do not shift pages. */
 export const readHistoryPage = async (
-  db: ReadDatabase,
+  dependencies: Pick<AuditDependencies, 'db' | 'memberVault'>,
   workspaceId: string,
   query: HistoryQuery,
 ): Promise<HistoryPage> => {
+  const { db } = dependencies;
   await requireHead(db, workspaceId);
   const { limit, cursor } = query;
   const found = await listHistory(db, workspaceId, filterOf(query), { limit: limit + 1, before: cursor });
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
-  return { entries, cursor: found.length > limit && last ? String(last.sequence) : null };
+  const names = await readNames(dependencies, workspaceId, entries);
+  const told = entries.map((entry) => ({ ...entry, sentence: sentenceOf(entry, names) }));
+  return { entries: told, cursor: found.length > limit && last ? String(last.sequence) : null };
 };
 
 const entriesAfter = async function* (
@@ -186,6 +238,7 @@ export const exportHistory = async (
     directory,
     entries: entriesUpTo(db, workspaceId, sequence),
     people: memberVault && (await readPeople(db, memberVault, workspaceId)),
+    readNames: (told) => readNames({ db, memberVault }, workspaceId, told),
     signingKey,
     exportedAt: new Date(),
   });

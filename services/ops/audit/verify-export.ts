@@ -1,5 +1,4 @@
-import { type KeyObject, createHash, verify } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { type KeyObject, verify } from 'node:crypto';
 import { z } from 'zod';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,40 +10,9 @@ import {
   manifestSigningText,
   manifestText,
 } from '#contracts/audit/manifest.ts';
+import { type FileLine, type FileSum, fileLines } from './file-lines.ts';
 import { entryOf, headerOf } from './write-export.ts';
 import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
-
-export type FileLine = { readonly text: string; readonly ended: boolean };
-export type FileSum = { bytes: number; sha256: string };
-
-const LINE_FEED = 0x0a;
-
-/** Yields the lines of a file; `null` for invalid UTF-8. Only line feeds end a line, because texts may hold U+2028. */
-export const fileLines = async function* (path: string, sum: FileSum): AsyncGenerator<FileLine | null> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const hash = createHash('sha256');
-  const lineOf = (bytes: Buffer, ended: boolean): FileLine | null => {
-    try {
-      return { text: decoder.decode(bytes), ended };
-    } catch {
-      return null;
-    }
-  };
-  let parts: Buffer[] = [];
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    sum.bytes += chunk.length;
-    let from = 0;
-    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
-      yield lineOf(Buffer.concat([...parts, chunk.subarray(from, at)]), true);
-      parts = [];
-      from = at + 1;
-    }
-    if (from < chunk.length) parts.push(chunk.subarray(from));
-  }
-  if (parts.length > 0) yield lineOf(Buffer.concat(parts), false);
-  sum.sha256 = hash.digest('hex');
-};
 
 /** A difference between an export and its original; `sequence` is `null` when it concerns no single entry. */
 export type Fault = {
@@ -268,8 +236,13 @@ const signatureFaults = (manifest: Manifest, held: KeyObject | null): readonly F
 };
 
 const sumOf = async (path: string): Promise<FileSum | null> => {
-  const bytes = await readFile(path).catch(() => null);
-  return bytes && { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  const sum: FileSum = { bytes: 0, sha256: '' };
+  try {
+    for await (const _ of fileLines(path, sum));
+    return sum;
+  } catch {
+    return null;
+  }
 };
 
 const fileFault = ({ name, bytes, sha256 }: Manifest['files'][number], sum: FileSum | null): Fault[] => {

@@ -4,7 +4,8 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createReadStream } from 'node:fs';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { GENESIS_HASH, HistoryEntry } from '#contracts/audit/entry.ts';
+import { GENESIS_HASH, HistoryEntry, canonicalRecordText, chainHash } from '#contracts/audit/entry.ts';
+import { type Names, sentenceOf } from '#contracts/audit/sentence.ts';
 import { csvLines, textOfCsvField } from '#application/exports/csv-lines.ts';
 import {
   EXPORT_FORMATS,
@@ -14,11 +15,14 @@ import {
   MANIFEST_VERSION,
   type Manifest,
   PEOPLE_FILE,
+  SENTENCES_FILE,
   entriesFileName,
   manifestSigningText,
   manifestText,
 } from '#contracts/audit/manifest.ts';
 import { type SigningKey, publicKeyId, publicKeyText } from '#application/audit/signing-key.ts';
+import { terminalLine } from '#platform/process/terminal-output.ts';
+import { fileLines } from './file-lines.ts';
 
 /** Converts history entries to lines of an export and back. An entry has exactly one valid line. */
 const CSV_COLUMNS = [
@@ -109,6 +113,8 @@ export type ExportInput = {
   readonly entries: AsyncIterable<HistoryEntry>;
   /** Decrypted members; `null` without a vault, and then the export contains no names. */
   readonly people: readonly ExportedPerson[] | null;
+  /** Names for the sentences of entries. */
+  readonly readNames: (entries: readonly HistoryEntry[]) => Promise<Names>;
   readonly signingKey: SigningKey;
   readonly exportedAt: Date;
 };
@@ -140,12 +146,57 @@ const writeFile = async (
   return { name, bytes, sha256: sum.digest('hex') };
 };
 
+/** Entries whose names are read together. */
+const NAMED_TOGETHER = 500;
+
+/** Reads the entries that were written, so that the sentences and the state of the chain are about these. */
+const writeSentences = async function* ({
+  format,
+  directory,
+  workspaceId,
+  readNames,
+  exportedAt,
+}: ExportInput): AsyncGenerator<string> {
+  yield `History of workspace ${workspaceId}, exported at ${exportedAt.toISOString()}\n\n`;
+  let chain = { sequence: 0, hash: GENESIS_HASH, brokenAt: null as number | null };
+  let waiting: HistoryEntry[] = [];
+  const tell = async (): Promise<string> => {
+    const names = await readNames(waiting);
+    const lines = waiting.map((entry) =>
+      terminalLine(`${entry.sequence}  ${entry.recorded_at}  ${sentenceOf(entry, names)}`),
+    );
+    waiting = [];
+    return lines.map((line) => `${line}\n`).join('');
+  };
+  const sum = { bytes: 0, sha256: '' };
+  let isHeader = headerOf(format) !== null;
+  for await (const line of fileLines(join(directory, entriesFileName(format)), sum)) {
+    if (line === null) throw new Error('the entries that were just written are not valid UTF-8');
+    if (isHeader) {
+      isHeader = false;
+      continue;
+    }
+    const entry = entryOf(format, line.text);
+    const expected = chain.sequence + 1;
+    const isNext =
+      entry.sequence === expected &&
+      chainHash(chain.hash, expected, canonicalRecordText(entry)) === entry.hash;
+    chain = { ...entry, brokenAt: chain.brokenAt ?? (isNext ? null : expected) };
+    waiting.push(entry);
+    if (waiting.length >= NAMED_TOGETHER) yield await tell();
+  }
+  yield await tell();
+  yield chain.brokenAt === null
+    ? `\nThe chain is whole up to entry ${chain.sequence}, with the head hash ${chain.hash}.\n`
+    : `\nThe chain is broken at entry ${chain.brokenAt}.\n`;
+};
+
 /** Writes the entries, the people and, last, the signed manifest. A folder without a manifest is an unfinished export. */
 export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
   await mkdir(directory, { recursive: true });
   // Removes the files of an earlier export in this folder: its people may have been erased since.
-  const before = [MANIFEST_FILE, PEOPLE_FILE, ...EXPORT_FORMATS.map(entriesFileName)];
+  const before = [MANIFEST_FILE, PEOPLE_FILE, SENTENCES_FILE, ...EXPORT_FORMATS.map(entriesFileName)];
   await Promise.all(before.map((name) => rm(join(directory, name), { force: true })));
   const byType = new Map<string, number>();
   let first: HistoryEntry | undefined;
@@ -162,6 +213,7 @@ export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   };
   const files = [await writeFile(directory, entriesFileName(format), lines())];
   if (people !== null) files.push(await writeFile(directory, PEOPLE_FILE, [`${canonicalJson(people)}\n`]));
+  files.push(await writeFile(directory, SENTENCES_FILE, writeSentences(input)));
 
   const unsigned: Omit<Manifest, 'signature'> = {
     manifest_version: MANIFEST_VERSION,

@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { download, get } from './api.js';
 import { badge, Button, Filters, html, Json, loaded, notify, Pages, show, useData } from './parts.js';
 
 const FILTERS = [
-  { name: 'type', placeholder: 'BrandTracked' },
-  { name: 'actor', placeholder: 'member:mem_…' },
+  { name: 'actor', placeholder: 'who: member:mem_…' },
+  { name: 'type', placeholder: 'what: BrandTracked' },
   { name: 'resource', placeholder: 'apiKeys' },
   { name: 'since', type: 'date' },
   { name: 'until', type: 'date' },
@@ -19,12 +19,15 @@ const Chain = ({ path, workspace }) => {
   const check = async () => {
     setStatus('Checking …');
     const one = await get(`${path}/chain`, undefined, 0).catch(({ message }) => ({ message }));
-    const place = one.intact ? '' : `at entry ${show(one.broken_at)}, `;
-    const text = `${place}${show(one.entries)} entries checked, the last of ${show(one.last_recorded_at)}. Head hash`;
+    const place = one.intact
+      ? `whole up to entry ${show(one.entries)}, of ${show(one.last_recorded_at)}.`
+      : `broken at entry ${show(one.broken_at)}; the last whole one is of ${show(one.last_recorded_at)}.`;
     setStatus(
-      one.message ?? html`${badge(one.intact ? 'intact' : 'broken')}${text} <code>${one.head_hash}</code>`,
+      one.message ??
+        html`${badge(one.intact ? 'intact' : 'broken')}${place} Head hash <code>${one.head_hash}</code>`,
     );
   };
+  useEffect(() => void check(), [path]);
   const save = (format) => async () => {
     notify('Exporting …');
     await download(`${path}/export?format=${format}`, `history-${workspace}-${format}.tar`);
@@ -53,7 +56,7 @@ export const Histories = ({ values }) => {
     const history = html`
       <${Chain} path=${path} workspace=${workspace} />
       <${Pages} path=${path} filter=${filter} caption="Entries, newest first" empty="No entries found."
-        fields="sequence recorded_at type actor resource request_id" draw=${DRAW} Detail=${Json}
+        fields="sequence recorded_at sentence type actor resource" draw=${DRAW} Detail=${Json}
         keyOf=${(one) => one.sequence} />
     `;
     return html`

@@ -266,9 +266,7 @@ export const registerHistoryRoutes = (
     const { follow, ...query } = readQuery(Follow, request.query);
     if (follow !== 'true') {
       const pageQuery = readQuery(HistoryQuery, query);
-      const { entries, cursor } = await inTime(() =>
-        readHistoryPage(dependencies.db, workspaceId, pageQuery),
-      );
+      const { entries, cursor } = await inTime(() => readHistoryPage(dependencies, workspaceId, pageQuery));
       return page(request, entries, cursor);
     }
     const filter = readQuery(FollowQuery, query);

@@ -24,6 +24,7 @@ const READS_LEFT_OUT = [
   'listCreatives',
   'listMembers',
   'listPageDetails',
+  'listWorkspaceChanges',
   'lookUp',
   'searchAlertDeliveries',
   'searchBrandAds',

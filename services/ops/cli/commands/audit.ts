@@ -46,10 +46,11 @@ const asFields = ({ sequence, recorded_at, type, actor, resource, request_id }: 
 
 const list = async (workspaceId: string, options: object, command: Command): Promise<void> => {
   const query = readQuery(HistoryQuery, options);
-  const page = await withOpsDependencies(({ db }) => readHistoryPage(db, workspaceId, query));
+  const page = await withOpsDependencies((dependencies) => readHistoryPage(dependencies, workspaceId, query));
   if (isJson(command)) return console.log(JSON.stringify(page));
-  const columns = ['sequence', 'recorded_at', 'type', 'actor', 'resource', 'request_id'];
-  printTable(command, columns, page.entries.map(asFields));
+  const columns = ['sequence', 'recorded_at', 'type', 'actor', 'resource', 'sentence'];
+  const rows = page.entries.map((entry) => ({ ...asFields(entry), sentence: entry.sentence }));
+  printTable(command, columns, rows);
   if (page.cursor !== null) console.error(`More: --cursor ${page.cursor}`);
 };
 
