@@ -5,7 +5,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
 import { openBrandContext, type BrandContext } from './matching/brand-context.ts';
-import type { MatchingState } from './matching/match-events.ts';
+import type { FollowedState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
 import { createPendingSignalChecks } from './matching/pending-signal-checks.ts';
 import { openUntrackedBrands, type UntrackedBrands } from './matching/untracked-brands.ts';
@@ -19,7 +19,7 @@ export const createAlertsTables = (database: Database): Promise<void> =>
 /** Event that is matched with the rules up to an id, and not yet with those after it. */
 export type PartialMatch = { readonly position: bigint; readonly alertId: string };
 
-export type Progress = MatchingState & {
+export type Progress = FollowedState & {
   position: bigint;
   /** Null unless the event after `position` is matched with some of the rules of its brand. */
   partial: PartialMatch | null;

@@ -7,7 +7,8 @@ import {
   type QueuedDelivery,
 } from '#application/delivery-outbox/enqueue.ts';
 import { targetOfRule } from '#application/delivery-outbox/target.ts';
-import type { Match, FollowedEvent, Outcome } from './matching/match-events.ts';
+import type { Match } from '#application/alerts/match-events.ts';
+import type { FollowedEvent, Outcome } from './matching/match-events.ts';
 import { chunk } from 'es-toolkit/array/chunk';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';

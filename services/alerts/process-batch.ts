@@ -3,7 +3,8 @@ import { commit, tracesOf } from './commit-batch.ts';
 import type { MatchingSession } from './dependencies.ts';
 import { closeAllDue } from './digests/due-digests.ts';
 import { forgetState, loadRange, loadState, mayFire, RULES_MAX, trimState } from './matching/load-state.ts';
-import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
+import { advanceClock } from '#application/alerts/match-events.ts';
+import { type FollowedEvent, matchEvents } from './matching/match-events.ts';
 import { FIRST_ID, nextRange } from './matching/active-rules.ts';
 
 /** `isLive` is false while the process catches up. */

@@ -2,12 +2,13 @@ import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { digestCause, periodOf } from '#domain/workspace/alert/match-events.ts';
+import { periodOf } from '#domain/workspace/alert/match-events.ts';
+import { digestMatch } from '#application/alerts/match-events.ts';
+import { contentOf } from '#application/alerts/pending-items.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { saveProgress } from '../checkpoint.ts';
 import { createDeliveries } from '../commit-batch.ts';
 import type { MatchingSession } from '../dependencies.ts';
-import { contentOf } from '../matching/pending-digests.ts';
 import { readStoredItems, removeEntries } from '../matching/stored-items.ts';
 
 /** The items of all of them are counted to find how many fit. */
@@ -117,15 +118,7 @@ const closePage = async (session: MatchingSession): Promise<void> => {
     if (!rule || !items || items.left === 0) return [];
     const period = periods[index] ?? periodOf(cadence, key);
     const matched = contentOf(items, [], as_of);
-    const match = {
-      rule,
-      kind: 'digest',
-      cause: digestCause(period),
-      period,
-      at: period.end,
-      matched,
-    } as const;
-    return createDeliveries(match, matched, settings.clock.now());
+    return createDeliveries(digestMatch(rule, period, matched), matched, settings.clock.now());
   });
   const deliveries = isReplay ? await replayGuard.open(derived) : derived;
   const queued = await inTransaction(database, async (client) => {

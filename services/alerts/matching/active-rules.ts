@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import type { AlertTrigger } from '#contracts/values/alerts.ts';
+import type { MatchingState } from '#application/alerts/match-events.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 
 /** `after` exclusive, `upTo` inclusive. An event of a brand with very many rules is matched range by range. */
@@ -36,10 +36,8 @@ export const nextRange = async (
   return { after, upTo: last ?? LAST_ID, isLast: last === undefined };
 };
 
-export type ActiveRules = {
-  get(alertId: string): AlertRuleState;
+export type ActiveRules = MatchingState['rules'] & {
   set(alertId: string, rule: AlertRuleState): void;
-  firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
 };
 
 /**

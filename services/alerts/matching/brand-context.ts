@@ -1,25 +1,12 @@
 import type { Event } from '#contracts/events/event.ts';
 import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
-import type { BrandName } from '#domain/workspace/alert/payload.ts';
+import { type BrandProfile, type MatchingState, UNKNOWN_BRAND } from '#application/alerts/match-events.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-type BrandRow = {
-  readonly slug: string | null;
-  readonly name: string | null;
-  readonly logo_url: string | null;
-  readonly last_complete_at: string | null;
-};
-const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_complete_at: null };
-
 /** Brands and pages at the checkpoint, in their tables. Memory holds those of the last batches. */
-export type BrandContext = {
+export type BrandContext = MatchingState['brands'] & {
   /** Needed for the brands and pages of the events before they are matched. */
   load(events: readonly Event[]): Promise<void>;
-  nameOf(brandId: string): BrandName;
-  lastCompleteAt(brandId: string): string | null;
-  page(brandId: string, pageId: string): BrandPage;
-  setBrand(brandId: string, changes: Partial<BrandRow>): void;
-  setPage(brandId: string, pageId: string, page: BrandPage): void;
   save(client: Transaction): Promise<void>;
   /** Also drops changes that are not saved. */
   forget(): void;
@@ -44,9 +31,9 @@ const pairOf = ({ type, data }: Event): Pair | null => {
 };
 const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}`;
 
-const readBrands = async (database: Database, ids: readonly string[]): Promise<readonly BrandRow[]> => {
+const readBrands = async (database: Database, ids: readonly string[]): Promise<readonly BrandProfile[]> => {
   if (ids.length === 0) return [];
-  const { rows } = await database.query<BrandRow>({
+  const { rows } = await database.query<BrandProfile>({
     name: 'learn brands',
     text: `select b.slug, b.name, b.logo_url, b.last_complete_at
            from unnest($1::uuid[]) with ordinality as wanted (brand_id, n)
@@ -69,7 +56,7 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<re
 };
 
 export const openBrandContext = (database: Database): BrandContext => {
-  const brands = new Map<string, BrandRow>();
+  const brands = new Map<string, BrandProfile>();
   const pages = new Map<string, BrandPage>();
   const changedBrands = new Set<string>();
   const changedPages = new Map<string, Pair>();
@@ -130,7 +117,7 @@ export const openBrandContext = (database: Database): BrandContext => {
 const saveBrands = async (
   client: Transaction,
   ids: readonly string[],
-  brands: ReadonlyMap<string, BrandRow>,
+  brands: ReadonlyMap<string, BrandProfile>,
 ): Promise<void> => {
   if (ids.length === 0) return;
   const rows = ids.map((id) => brands.get(id) ?? UNKNOWN_BRAND);

@@ -1,35 +1,18 @@
 import { utcDate } from '#contracts/values/time.ts';
-import type { AlertTrigger } from '#contracts/values/alerts.ts';
-import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import type {
-  AdAttributed,
-  AdObservationCorrected,
-  Occurrence,
-} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
-import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
-import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
-import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
-import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import { alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import {
-  occurrenceKey,
-  occurrenceOf,
-  type TriggerEvent,
-  triggersOfLibraryEvent,
-  matchAdOnPage,
-  matchPageLink,
-  type Period,
-  periodOf,
-} from '#domain/workspace/alert/match-events.ts';
-import { alertItem, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
-import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
+  advanceClock,
+  type Match,
+  type MatchedEvent,
+  matchEvent,
+  type MatchingState,
+} from '#application/alerts/match-events.ts';
 import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
-import type { EndedScan, PendingDigests } from './pending-digests.ts';
-import type { BrandContext } from './brand-context.ts';
+import type { PendingDigests } from './pending-digests.ts';
 import type { ActiveRules } from './active-rules.ts';
 import type { PendingSignalChecks } from './pending-signal-checks.ts';
-import type { UntrackedBrands } from './untracked-brands.ts';
 import type { WaitingStreams } from '../waiting/waiting-streams.ts';
 
 /** Stream prefixes of the subscription. */
@@ -41,19 +24,7 @@ export const PREFIXES = [
   'storefront-',
   'tracking-',
 ] as const;
-export type FollowedEvent = RecordedEvent<
-  AdLibraryEvent | AlertRuleEvent | BrandEvent | SocialPageEvent | StorefrontEvent | TrackingEvent
->;
-
-/** One alert or digest for each channel of a rule, as the rule was at that log position. */
-export type Match = {
-  readonly rule: AlertRule;
-  readonly kind: 'alert' | 'digest';
-  readonly cause: string;
-  readonly period: Period | null;
-  readonly at: string;
-  readonly matched: EndedScan | DeliveryContent;
-};
+export type FollowedEvent = MatchedEvent | RecordedEvent<AlertRuleEvent>;
 
 export type Outcome = {
   readonly matches: Match[];
@@ -64,36 +35,17 @@ export type Outcome = {
 /** The batch is committed then, so that one in which many scans end needs little memory. */
 const MATCHES_MAX = 1_000;
 
-/** State at one log position. `load-state.ts` loads what the events refer to before. */
-export type MatchingState = {
-  readonly brands: BrandContext;
+/** `load-state.ts` loads what the events refer to before. */
+export type FollowedState = MatchingState & {
   readonly rules: ActiveRules;
-  readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
   readonly signalChecks: PendingSignalChecks;
   readonly waitingStreams: Pick<WaitingStreams, 'setAside'>;
-  logTime: string;
-  digestsDue: boolean;
-};
-
-/** Returns only rules of workspaces that track the brand. */
-const firing = (
-  { rules, untracked }: MatchingState,
-  brandId: string,
-  trigger: AlertTrigger,
-): readonly AlertRule[] =>
-  rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
-
-/** Digest periods end with a UTC day. */
-export const advanceClock = (state: Pick<MatchingState, 'logTime' | 'digestsDue'>, time: string): void => {
-  if (time <= state.logTime) return;
-  if (utcDate(time) !== utcDate(state.logTime)) state.digestsDue = true;
-  state.logTime = time;
 };
 
 /** Applies a rule's events as one change, from the state before the first to that after the last. */
 export const followRule = (
-  state: MatchingState,
+  state: FollowedState,
   events: readonly RecordedEvent<AlertRuleEvent>[],
   outcome: Outcome,
 ): void => {
@@ -108,146 +60,8 @@ export const followRule = (
   if (ruleChange) outcome.ruleChanges.push(ruleChange);
 };
 
-/** Calls `now` for rules with instant cadence. */
-const collect = (
-  state: MatchingState,
-  baseUrl: string,
-  happening: TriggerEvent,
-  now: (rule: AlertRule, matched: DeliveryContent) => void,
-  source: string | null = null,
-): void => {
-  const { brand_id, trigger, observed_at } = happening;
-  const rules = firing(state, brand_id, trigger);
-  if (rules.length === 0) return;
-  const item = alertItem(happening, state.brands.nameOf(brand_id), baseUrl);
-  for (const rule of rules) {
-    const { alert_id, cadence } = rule;
-    if (cadence !== 'instant') {
-      state.pendingDigests.add(alert_id, cadence, periodOf(cadence, state.logTime).from, item, source);
-    } else now(rule, { items: [item], items_total: 1, as_of: observed_at });
-  }
-};
-
-/** The check runs once the read model has passed this event. */
-const scheduleSignalCheck = (
-  state: MatchingState,
-  { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
-): void => {
-  const { brand_id, observed_at } = data;
-  const alert_ids = firing(state, brand_id, 'activity').map(({ alert_id }) => alert_id);
-  if (alert_ids.length === 0) return;
-  state.signalChecks.add({
-    position,
-    brand_id,
-    date: utcDate(observed_at),
-    at: recordedAt.toISOString(),
-    alert_ids,
-  });
-};
-
-/**
- * A correction is never news. Withdrawn items leave unsent digests; an item added again with other details stays. A
- * page on which the ad runs is not a new partner later.
- */
-const applyCorrection = (
-  { brands, pendingDigests, logTime }: MatchingState,
-  { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
-): void => {
-  const { brand_id } = data;
-  if (type === 'AdObservationCorrected') {
-    const keyOf = (one: Occurrence): string =>
-      `${occurrenceKey(data.ad_id, one)}|${one.brand_id ?? brand_id}`;
-    const stays = new Set(data.added.map(keyOf));
-    for (const one of data.withdrawn) {
-      if (!stays.has(keyOf(one))) pendingDigests.withdraw(occurrenceKey(data.ad_id, one), logTime);
-    }
-  } else if (brand_id !== data.to_brand_id) return;
-  const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
-  if (page_id === null) return;
-  const page = brands.page(brand_id, page_id);
-  if (!page.ran_ads) brands.setPage(brand_id, page_id, { ...page, ran_ads: true });
-};
-
-/** An instant alert covers one brand and scan, and is sent when the scan closes, however events are batched. */
-const followLibrary = (
-  state: MatchingState,
-  baseUrl: string,
-  event: RecordedEvent<AdLibraryEvent>,
-  outcome: Outcome,
-): void => {
-  const { brand_id, observed_at } = event.data;
-  if (event.type === 'AdObservationCorrected' || event.type === 'AdAttributed') {
-    applyCorrection(state, event);
-    return;
-  }
-  const happenings = [...triggersOfLibraryEvent(event.id, event)];
-  const source = occurrenceOf(event);
-  if (event.type === 'AdStarted' && event.data.page_id !== null) {
-    const { page_id } = event.data;
-    const before = state.brands.page(brand_id, page_id);
-    const met = matchAdOnPage(event.id, event, before, state.brands.lastCompleteAt(brand_id));
-    state.brands.setPage(brand_id, page_id, met.page);
-    happenings.push(...met.happenings);
-  }
-  for (const happening of happenings) {
-    collect(
-      state,
-      baseUrl,
-      happening,
-      ({ alert_id }, { items }) => {
-        for (const item of items) state.pendingDigests.add(alert_id, 'instant', brand_id, item, source);
-      },
-      source,
-    );
-  }
-  if (event.type !== 'ScanRecorded') return;
-  if (event.data.complete && observed_at > (state.brands.lastCompleteAt(brand_id) ?? '')) {
-    state.brands.setBrand(brand_id, { last_complete_at: observed_at });
-  }
-  if (!event.data.late_arrival) scheduleSignalCheck(state, event);
-  for (const one of state.pendingDigests.endScan(brand_id)) {
-    const rule = state.rules.get(one.alert_id);
-    const at = event.recordedAt.toISOString();
-    if (rule) outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched: one });
-  }
-};
-
-const followBrand = ({ brands }: MatchingState, { type, data }: BrandEvent): void => {
-  if (type === 'BrandRegistered') {
-    const { brand_id, slug, name, logo_url } = data;
-    brands.setBrand(brand_id, { slug, name, logo_url });
-    return;
-  }
-  const { name, logo_url } = data.changes;
-  if (name === undefined && logo_url === undefined) return;
-  brands.setBrand(data.brand_id, {
-    ...(name === undefined ? {} : { name }),
-    ...(logo_url === undefined ? {} : { logo_url }),
-  });
-};
-
-/** A page link belongs to no scan, so each link is an alert of its own. */
-const followPage = (
-  state: MatchingState,
-  baseUrl: string,
-  event: RecordedEvent<SocialPageEvent>,
-  outcome: Outcome,
-): void => {
-  if (event.type === 'PageProfileObserved') return;
-  const { brand_id, page_id } = event.data;
-  const met = matchPageLink(event.id, event, state.brands.page(brand_id, page_id));
-  state.brands.setPage(brand_id, page_id, met.page);
-  if (event.type === 'PageLinked') scheduleSignalCheck(state, event);
-  const at = event.recordedAt.toISOString();
-  for (const happening of met.happenings) {
-    collect(state, baseUrl, happening, (rule, matched) => {
-      outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched });
-    });
-  }
-};
-
 /** True before an event of a later day, and when memory is full. */
-const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outcome, next: string): boolean =>
+const isBatchFull = (state: FollowedState, { taken, matches, ruleChanges }: Outcome, next: string): boolean =>
   taken > 0 &&
   (ruleChanges.length > 0 ||
     matches.length >= MATCHES_MAX ||
@@ -260,7 +74,7 @@ const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outc
  * later day and when memory is full. Sets events of waiting streams aside.
  */
 export const matchEvents = (
-  state: MatchingState,
+  state: FollowedState,
   baseUrl: string,
   events: readonly FollowedEvent[],
 ): Outcome => {
@@ -271,16 +85,9 @@ export const matchEvents = (
     outcome.taken += 1;
     advanceClock(state, time);
     if (state.waitingStreams.setAside(event)) continue;
-    if (event.stream.startsWith('adLibrary-')) {
-      followLibrary(state, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
-    } else if (event.stream.startsWith('alertRule-')) {
+    if (event.stream.startsWith('alertRule-')) {
       followRule(state, [event as RecordedEvent<AlertRuleEvent>], outcome);
-    } else if (event.stream.startsWith('brand-')) followBrand(state, event as RecordedEvent<BrandEvent>);
-    else if (event.stream.startsWith('socialPage-')) {
-      followPage(state, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
-    } else if (event.stream.startsWith('tracking-'))
-      state.untracked.follow(event as RecordedEvent<TrackingEvent>);
-    else if (event.type === 'StorefrontScanRecorded') scheduleSignalCheck(state, event);
+    } else matchEvent(state, baseUrl, event as MatchedEvent, outcome.matches);
   }
   return outcome;
 };

@@ -1,40 +1,30 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
-import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import { PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import { EVERY_RULE, type RuleRange } from './active-rules.ts';
+import type { MatchingState } from '#application/alerts/match-events.ts';
 import {
+  contentOf,
+  type EndedScan,
   type EntryKey,
   NOTHING_STORED,
   type PendingEntry,
   type PendingItem,
-  readStoredItems,
-  removeEntries,
-  saveWithdrawn,
-  type StoredItems,
-  writeEntries,
-} from './stored-items.ts';
-
-export type EndedScan = PendingEntry & {
-  /** Corrections of this batch withdrew these before the scan ended; later ones do not change it. */
-  readonly withdrawn: ReadonlySet<string>;
-};
+} from '#application/alerts/pending-items.ts';
+import { EVERY_RULE, type RuleRange } from './active-rules.ts';
+import { readStoredItems, removeEntries, saveWithdrawn, writeEntries } from './stored-items.ts';
 
 /** Each ad of a brand with thousands of rules adds an item to each, so the batch is committed at this number. */
 const FRESH_ITEMS_MAX = 20_000;
 
 /** Items move to the table at the end of each batch. Of instant alerts that wait, memory knows the keys. */
-export type PendingDigests = {
-  add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem, source?: string | null): void;
-  /** Affects entries that are not yet closed. `at` is the log time. */
-  withdraw(source: string, at: string): void;
+export type PendingDigests = MatchingState['pendingDigests'] & {
   /**
    * Loads instant alerts that wait for scans of these brands, before `endScan`. False, with nothing loaded, when there
    * are more than `entriesMax`.
    */
   load(brandIds: readonly string[], range?: RuleRange, entriesMax?: number | null): Promise<boolean>;
   alertIdsOf(brandIds: readonly string[]): readonly string[];
-  endScan(brandId: string): readonly EndedScan[];
   /** Omits withdrawn items. */
   read(ended: EndedScan): Promise<DeliveryContent>;
   drop(alertId: string): void;
@@ -47,19 +37,6 @@ export type PendingDigests = {
 };
 
 const NO_SOURCES: ReadonlySet<string> = new Set();
-
-/** Joins items of the table and of the batch. */
-export const contentOf = (
-  stored: StoredItems,
-  fresh: readonly PendingItem[],
-  as_of: string,
-): DeliveryContent => {
-  const items = [...stored.items, ...fresh.flatMap(({ item }) => item ?? [])];
-  const items_total = stored.left + fresh.length;
-  const newest = items.reduce((time, { observed_at }) => (observed_at > time ? observed_at : time), '');
-  // Items beyond the limit of a payload may be newer than all listed ones.
-  return { items, items_total, as_of: items_total > items.length ? as_of : newest };
-};
 
 export const openPendingDigests = (database: Database): PendingDigests => {
   const digests = new Map<string, PendingEntry>();

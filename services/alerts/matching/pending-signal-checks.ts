@@ -1,19 +1,10 @@
 import { chunk } from 'es-toolkit/array/chunk';
+import type { SignalCheck } from '#application/alerts/match-events.ts';
 import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Checks a brand's signals of one day, after a scan or page link. Only for rules that fire on activity. */
-export type NewSignalCheck = {
-  /** The signals read model must have passed this event. */
-  readonly position: bigint;
-  readonly brand_id: string;
-  readonly date: string;
-  readonly at: string;
-  readonly alert_ids: readonly string[];
-};
-
-/** Stored check; `alert_ids` are at most `RULES_PER_ROW`. */
-export type SignalCheck = NewSignalCheck & {
+/** A check in the table; `alert_ids` are at most `RULES_PER_ROW`. */
+export type StoredSignalCheck = SignalCheck & {
   /** Each row of a position has some of the rules. */
   readonly page: number;
   /** Failures since the last success. */
@@ -33,7 +24,7 @@ const ROWS_PER_STATEMENT = 100;
 
 /** Checks wait in their table, oldest first, in rows of at most `RULES_PER_ROW` rules. */
 export type PendingSignalChecks = {
-  add(check: NewSignalCheck): void;
+  add(check: SignalCheck): void;
   /** True when the batch must be committed before more is added. */
   isFull(): boolean;
   save(client: Transaction): Promise<void>;
@@ -54,7 +45,7 @@ const INSERT = `
   from unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[])
     with ordinality as row (position, brand_id, date, at, alert_ids, n)`;
 
-const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): Promise<void> => {
+const insert = async (client: Transaction, checks: readonly SignalCheck[]): Promise<void> => {
   const rows = checks.flatMap((check) =>
     chunk(check.alert_ids, RULES_PER_ROW).map((alert_ids) => ({ ...check, alert_ids })),
   );
@@ -76,7 +67,7 @@ const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): P
 };
 
 export const createPendingSignalChecks = (): PendingSignalChecks => {
-  const added: NewSignalCheck[] = [];
+  const added: SignalCheck[] = [];
   let rules = 0;
   let hasSaved = false;
   return {
@@ -101,8 +92,8 @@ export const createPendingSignalChecks = (): PendingSignalChecks => {
 };
 
 /** `null` when no check is due. */
-export const readNextCheck = async (database: Database): Promise<SignalCheck | null> => {
-  const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>({
+export const readNextCheck = async (database: Database): Promise<StoredSignalCheck | null> => {
+  const { rows } = await database.query<Omit<StoredSignalCheck, 'position'> & { position: string }>({
     name: 'next signal check',
     text: `select position, page, brand_id, date, at, alert_ids, failures
            from alerting.signal_look where next_try_at <= now() order by position, page limit 1`,
@@ -113,7 +104,7 @@ export const readNextCheck = async (database: Database): Promise<SignalCheck | n
 
 export const postponeCheck = async (
   database: Database,
-  { position, page }: SignalCheck,
+  { position, page }: StoredSignalCheck,
   delayMs: number,
 ): Promise<void> => {
   await database.query(
@@ -125,7 +116,7 @@ export const postponeCheck = async (
 
 export const removeRules = async (
   client: Transaction,
-  { position, page }: SignalCheck,
+  { position, page }: StoredSignalCheck,
   rules: number,
 ): Promise<void> => {
   await Promise.all([

@@ -1,35 +1,16 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import { PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import {
+  type EntryKey,
+  NOTHING_STORED,
+  type PendingEntry,
+  type PendingItem,
+  type StoredItems,
+} from '#application/alerts/pending-items.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** The tables of items that wait for the end of a scan, day or week. */
-
-/**
- * `item` is null beyond the payload limit: it only counts. `source` names an occurrence that a correction may withdraw;
- * null for other items.
- */
-export type PendingItem = { readonly item: AlertItem | null; readonly source: string | null };
-
-export type EntryKey = {
-  readonly alert_id: string;
-  readonly cadence: AlertCadence;
-  readonly key: string;
-};
-
-/** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
-export type PendingEntry = EntryKey & {
-  /** Items in the table; null when none is known. Fewer than there are while the entry is not loaded. */
-  stored: number | null;
-  as_of: string;
-  fresh: PendingItem[];
-};
-
-/** Stored items without withdrawn ones. `left` also counts those beyond the payload limit. */
-export type StoredItems = { readonly items: readonly AlertItem[]; readonly left: number };
-
-export const NOTHING_STORED: StoredItems = { items: [], left: 0 };
 
 /** A withdrawal before `until` (log time) counts; `null`: all in the table. */
 type WantedEntry = EntryKey & { readonly until?: string | null };

@@ -1,10 +1,7 @@
-import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
+import type { MatchingState } from '#application/alerts/match-events.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** A rule keeps an untracked brand, but fires on it only while its workspace tracks it. */
-export type UntrackedBrands = {
-  has(workspaceId: string, brandId: string): boolean;
-  follow(event: TrackingEvent): void;
+export type UntrackedBrands = MatchingState['untracked'] & {
   load(brandIds: readonly string[]): Promise<void>;
   forget(): void;
   /** Counts what is in memory. */

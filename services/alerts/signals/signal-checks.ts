@@ -10,7 +10,7 @@ import { createDeliveries } from '../commit-batch.ts';
 import {
   removeCheck,
   removeRules,
-  type SignalCheck,
+  type StoredSignalCheck,
   postponeCheck,
   readNextCheck,
   type SignalSource,
@@ -20,7 +20,7 @@ import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import { LeaseLost } from '#platform/postgres/lease/leases.ts';
 
-export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
+export type FoundSignals = { readonly check: StoredSignalCheck; readonly signals: readonly ActivitySignal[] };
 
 type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
 
@@ -90,7 +90,7 @@ const matchSignal = (
   { progress, settings }: MatchingSession,
   { rule, signal }: Notice,
   brand: BrandName,
-  { at, position }: SignalCheck,
+  { at, position }: StoredSignalCheck,
   pendingDigests: PendingDigests,
 ): readonly NewDelivery[] => {
   const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
@@ -168,7 +168,7 @@ export const openSignalChecks = (session: MatchingSession, source: SignalSource)
   /** Failures in a row, of any check. */
   let failures = 0;
 
-  const failed = async (error: unknown, check: SignalCheck | null): Promise<void> => {
+  const failed = async (error: unknown, check: StoredSignalCheck | null): Promise<void> => {
     failures += 1;
     const about = check && { position: String(check.position), brand_id: check.brand_id };
     log.warn({ err: error, ...about }, 'signal check failed; tried again later');
@@ -184,7 +184,7 @@ export const openSignalChecks = (session: MatchingSession, source: SignalSource)
     next: async (ending) => {
       if (failures > 0) await pause(retryDelayMs(failures), ending);
       while (!ending.aborted) {
-        let check: SignalCheck | null = null;
+        let check: StoredSignalCheck | null = null;
         try {
           check = await readNextCheck(database);
           if (check === null) await added.next({ timeoutMs: SEARCH_MS, signal: ending });
