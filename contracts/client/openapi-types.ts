@@ -585,6 +585,14 @@ export interface paths {
      */
     post: operations["createAlert"];
   };
+  "/v1/workspaces/{ws}/alerts/backtest": {
+    /**
+     * Test what an alert rule would have sent. Takes the body of a new rule, creates nothing and sends nothing. Tells what the rule would have sent in the last 90 days, had it existed then and had its receivers accepted each delivery at once. A brand counts from before it was tracked, but not while it was untracked. 400 when the body would be refused for a rule, and when the brands have more than 20,000 events that matter.
+     *
+     * Scope: `alerts:read`.
+     */
+    post: operations["backtestAlert"];
+  };
   "/v1/workspaces/{ws}/alerts/webhook-secret": {
     /**
      * Create or rotate the webhook signing secret. Takes an empty object as body. Only this reply shows the secret. From then on the previous secret signs nothing, not even retries of earlier deliveries.
@@ -3708,6 +3716,45 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  backtestAlert: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateAlert"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["AlertBacktest"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   issueWebhookSecret: {
     parameters: {
       path: {
@@ -5064,6 +5111,44 @@ export interface components {
       created_at: string;
       /** When it was last changed, or one of its channels was suspended. */
       updated_at: string;
+    };
+    /** What a rule would have sent, had it existed. */
+    AlertBacktest: {
+      /** Start of the days that were tested, by the recording of the events. */
+      from: string;
+      /** Their end. */
+      to: string;
+      /** Deliveries in all, one for each channel of the rule. A digest is one; that of a day or week that has not ended is none. */
+      deliveries_total: number;
+      /** Days with deliveries, oldest first. */
+      days: Array<{
+        /** The UTC day on which they would have been sent. */
+        date: string;
+        /** Deliveries of the day. */
+        deliveries: number;
+        /** Items that each channel would have got on that day. */
+        items: number;
+      }>;
+      /** What it would have sent, newest first; at most 10. */
+      examples: Array<{
+        /** `alert`: a match; `digest`: all matches of a day or week. */
+        kind: "alert" | "digest";
+        /** When it would have been queued. */
+        at: string;
+        /** All items, including those left out here. */
+        items_total: number;
+        /** The first items, at most 3. */
+        items: Array<components["schemas"]["AlertItem"]>;
+      }>;
+      /** The events that the answer rests on. */
+      events: {
+        /** Events recorded in these days about the brands and their ads. */
+        considered: number;
+        /** Earlier events. They tell what was known at the start, and nothing is sent on them. */
+        older: number;
+        /** Events that a newer release wrote, and those after them in their streams; they are left out. */
+        unread: number;
+      };
     };
     /** `instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it. */
     AlertCadence: "instant" | "daily" | "weekly";

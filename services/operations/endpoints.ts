@@ -2,6 +2,7 @@
 
 export { getMe, listMembers } from './account.ts';
 export { getAd, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
+export { backtestAlert } from './alerts/backtest-alert.ts';
 export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { redeliver, redeliverFailed } from './alerts/redeliver.ts';
 export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';

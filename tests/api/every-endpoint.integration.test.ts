@@ -143,6 +143,7 @@ const trackAlpha = async (): Promise<void> => {
 };
 
 const PREPARE_BY_OPERATION: Readonly<Record<string, () => Promise<void>>> = {
+  backtestAlert: trackAlpha,
   createAlert: trackAlpha,
   listBrandSignals: trackAlpha,
 };

@@ -1,6 +1,11 @@
 import type { Event } from '#contracts/events/event.ts';
 import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
-import { type BrandProfile, type MatchingState, UNKNOWN_BRAND } from '#application/alerts/match-events.ts';
+import {
+  brandNameOf,
+  type BrandProfile,
+  type MatchingState,
+  UNKNOWN_BRAND,
+} from '#application/alerts/match-events.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Brands and pages at the checkpoint, in their tables. Memory holds those of the last batches. */
@@ -82,11 +87,7 @@ export const openBrandContext = (database: Database): BrandContext => {
       for (const [index, id] of ids.entries()) brands.set(id, foundBrands[index] ?? UNKNOWN_BRAND);
       for (const [index, [key]] of pairs.entries()) pages.set(key, foundPages[index] ?? UNKNOWN_PAGE);
     },
-    // A brand may be scanned before it is registered. No rule can refer to it then, so its id suffices.
-    nameOf: (brand_id) => {
-      const { slug, name, logo_url } = brands.get(brand_id) ?? UNKNOWN_BRAND;
-      return { brand_id, slug: slug ?? brand_id, name: name ?? brand_id, logo_url };
-    },
+    nameOf: (brandId) => brandNameOf(brandId, brands.get(brandId) ?? UNKNOWN_BRAND),
     lastCompleteAt: (brandId) => brands.get(brandId)?.last_complete_at ?? null,
     page: (brandId, pageId) => pages.get(keyOf(brandId, pageId)) ?? UNKNOWN_PAGE,
     setBrand: (brandId, changes) => {

@@ -1,15 +1,13 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
-import { PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { MatchingState } from '#application/alerts/match-events.ts';
 import {
-  contentOf,
+  addItem,
+  contentOfScan,
   type EndedScan,
   type EntryKey,
-  NOTHING_STORED,
   type PendingEntry,
-  type PendingItem,
 } from '#application/alerts/pending-items.ts';
 import { EVERY_RULE, type RuleRange } from './active-rules.ts';
 import { readStoredItems, removeEntries, saveWithdrawn, writeEntries } from './stored-items.ts';
@@ -62,9 +60,7 @@ export const openPendingDigests = (database: Database): PendingDigests => {
   return {
     add: (alertId, cadence, key, item, source = null) => {
       const entry = entryOf(alertId, cadence, key);
-      const place = (entry.stored ?? 0) + entry.fresh.length;
-      entry.fresh.push({ item: place < PAYLOAD_ITEMS_MAX ? item : null, source });
-      if (item.observed_at > entry.as_of) entry.as_of = item.observed_at;
+      addItem(entry, item, source);
       changed.add(entry);
       freshItems += 1;
     },
@@ -103,8 +99,7 @@ export const openPendingDigests = (database: Database): PendingDigests => {
     },
     read: async (ended) => {
       const [stored] = ended.stored === null ? [] : await readStoredItems(database, [ended], ended.withdrawn);
-      const isLeft = ({ source }: PendingItem): boolean => source === null || !ended.withdrawn.has(source);
-      return contentOf(stored ?? NOTHING_STORED, ended.fresh.filter(isLeft), ended.as_of);
+      return contentOfScan(ended, stored);
     },
     drop: (alertId) => {
       for (const group of [digests, ...scans.values()]) {

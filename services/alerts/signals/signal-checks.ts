@@ -1,6 +1,7 @@
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
+import { itemMatch } from '#application/alerts/match-events.ts';
 import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { openActiveRules } from '../matching/active-rules.ts';
@@ -96,9 +97,8 @@ const matchSignal = (
   const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
   const { alert_id, cadence } = rule;
   if (cadence === 'instant') {
-    const matched = { items: [item], items_total: 1, as_of: item.observed_at };
-    const match = { rule, kind: 'alert', cause: signal.id, period: null, at, matched } as const;
-    return createDeliveries(match, matched, settings.clock.now());
+    const match = itemMatch(rule, signal.id, at, item);
+    return createDeliveries(match, match.matched, settings.clock.now());
   }
   const period = periodOf(cadence, at);
   const isOver = period.end <= progress.logTime;

@@ -62,6 +62,14 @@ export type BrandProfile = {
 };
 export const UNKNOWN_BRAND: BrandProfile = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
+/** A brand may be scanned before it is registered. No rule can refer to it then, so its id suffices. */
+export const brandNameOf = (brand_id: string, { slug, name, logo_url }: BrandProfile): BrandName => ({
+  brand_id,
+  slug: slug ?? brand_id,
+  name: name ?? brand_id,
+  logo_url,
+});
+
 /** State at one log position. */
 export type MatchingState = {
   readonly brands: {
@@ -111,10 +119,10 @@ const collect = (
   state: MatchingState,
   baseUrl: string,
   happening: TriggerEvent,
-  now: (rule: AlertRule, matched: DeliveryContent) => void,
+  now: (rule: AlertRule, item: AlertItem) => void,
   source: string | null = null,
 ): void => {
-  const { brand_id, trigger, observed_at } = happening;
+  const { brand_id, trigger } = happening;
   const rules = firing(state, brand_id, trigger);
   if (rules.length === 0) return;
   const item = alertItem(happening, state.brands.nameOf(brand_id), baseUrl);
@@ -122,7 +130,7 @@ const collect = (
     const { alert_id, cadence } = rule;
     if (cadence !== 'instant') {
       state.pendingDigests.add(alert_id, cadence, periodOf(cadence, state.logTime).from, item, source);
-    } else now(rule, { items: [item], items_total: 1, as_of: observed_at });
+    } else now(rule, item);
   }
 };
 
@@ -192,8 +200,8 @@ const followLibrary = (
       state,
       baseUrl,
       happening,
-      ({ alert_id }, { items }) => {
-        for (const item of items) state.pendingDigests.add(alert_id, 'instant', brand_id, item, source);
+      ({ alert_id }, item) => {
+        state.pendingDigests.add(alert_id, 'instant', brand_id, item, source);
       },
       source,
     );
@@ -238,11 +246,22 @@ const followPage = (
   if (event.type === 'PageLinked') scheduleSignalCheck(state, event);
   const at = event.recordedAt.toISOString();
   for (const happening of met.happenings) {
-    collect(state, baseUrl, happening, (rule, matched) => {
-      matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched });
+    collect(state, baseUrl, happening, (rule, item) => {
+      matches.push(itemMatch(rule, event.id, at, item));
     });
   }
 };
+
+/** An instant alert of one item. */
+export const itemMatch = (rule: AlertRule, cause: string, at: string, item: AlertItem) =>
+  ({
+    rule,
+    kind: 'alert',
+    cause,
+    period: null,
+    at,
+    matched: { items: [item], items_total: 1, as_of: item.observed_at },
+  }) as const;
 
 /** The digest of an ended period. */
 export const digestMatch = (rule: AlertRule, period: Period, matched: DeliveryContent) =>

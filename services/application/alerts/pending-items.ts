@@ -1,5 +1,5 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
-import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
+import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 
 /** Items that wait for the end of a scan, day or week. */
@@ -47,3 +47,21 @@ export const contentOf = (
   // Items beyond the limit of a payload may be newer than all listed ones.
   return { items, items_total, as_of: items_total > items.length ? as_of : newest };
 };
+
+/** Items beyond those that a payload lists are only counted. */
+export const addItem = (entry: PendingEntry, item: AlertItem, source: string | null): void => {
+  const place = (entry.stored ?? 0) + entry.fresh.length;
+  entry.fresh.push({ item: place < PAYLOAD_ITEMS_MAX ? item : null, source });
+  if (item.observed_at > entry.as_of) entry.as_of = item.observed_at;
+};
+
+/** Content of an ended scan without the items that were withdrawn before. */
+export const contentOfScan = (
+  { fresh, withdrawn, as_of }: EndedScan,
+  stored: StoredItems = NOTHING_STORED,
+): DeliveryContent =>
+  contentOf(
+    stored,
+    fresh.filter(({ source }) => source === null || !withdrawn.has(source)),
+    as_of,
+  );

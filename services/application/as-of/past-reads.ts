@@ -1,5 +1,7 @@
+import { chunk } from 'es-toolkit/array/chunk';
 import { Refusal } from '#contracts/errors.ts';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdAttributed } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { brandStream, type BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
@@ -79,6 +81,11 @@ export type PastReads = AsyncDisposable & {
     readonly between: readonly RecordedEvent[];
     readonly basis: PastBasis;
   }>;
+  /** Calls `work` with empty read models, and a function that writes the rows of further events. */
+  follow<T>(
+    readModels: readonly string[],
+    work: (db: ReadDatabase, write: (events: readonly RecordedEvent[]) => Promise<void>) => Promise<T>,
+  ): Promise<T>;
 };
 
 type Known = RecordedEvent<AdLibraryEvent | BrandEvent | TrackingEvent>;
@@ -87,6 +94,10 @@ export const streamsOfBrand = (brandId: string): readonly string[] => [
   brandStream(brandId),
   adLibraryStream(brandId),
 ];
+
+/** Later events about the ad are in the streams of its other brands. */
+export const streamsOfMove = ({ from_brand_id, to_brand_id, ad }: AdAttributed['data']): readonly string[] =>
+  [from_brand_id, to_brand_id, ...(ad.brands ?? [])].flatMap(streamsOfBrand);
 
 /** Further streams without which the rows of the event would be others than in the whole log. */
 const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): Promise<readonly string[]> => {
@@ -97,10 +108,8 @@ const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): P
       return event.data.category_path.map(({ id }) => categoryStream(id));
     case 'BrandProfileChanged':
       return (event.data.changes.category_path ?? []).map(({ id }) => categoryStream(id));
-    case 'AdAttributed': {
-      const { from_brand_id, to_brand_id, ad } = event.data;
-      return [from_brand_id, to_brand_id, ...(ad.brands ?? [])].flatMap(streamsOfBrand);
-    }
+    case 'AdAttributed':
+      return streamsOfMove(event.data);
     default:
       return [];
   }
@@ -117,7 +126,7 @@ const tooMany = (max: number, path: 'as_of' | 'since'): Refusal => {
 };
 
 /** Reads streams, and then those that their events name. Events of one stream keep their order. */
-const readStreams = async (
+export const readStreams = async (
   eventStore: Pick<EventStore, 'read'>,
   first: readonly string[],
   take: (event: RecordedEvent) => Promise<readonly string[]>,
@@ -156,6 +165,14 @@ const writeRange = async (
     for (const group of projectEvents(projection, own))
       await writeGroup(client, projection, catalogOf(projection), group);
   }
+};
+
+const writeAll = async (
+  tables: ScratchTables,
+  models: readonly Projection[],
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  for (const some of chunk(events, RANGE)) await writeRange(tables, models, some);
 };
 
 export const openPastReads = (
@@ -209,7 +226,7 @@ export const openPastReads = (
     return { basis, between };
   };
 
-  const modelsOf = ({ readModels }: PastRead): readonly Projection[] =>
+  const modelsOf = ({ readModels }: Pick<PastRead, 'readModels'>): readonly Projection[] =>
     projections.filter(({ name }) => readModels.includes(name));
 
   return {
@@ -225,10 +242,15 @@ export const openPastReads = (
       return scratch.withTables(models, async (tables) => {
         const { basis, between } = await fill(tables, models, past, past.since);
         const before = await work(tables.db);
-        for (let from = 0; from < between.length; from += RANGE)
-          await writeRange(tables, models, between.slice(from, from + RANGE));
+        await writeAll(tables, models, between);
         return { before, after: await work(tables.db), between, basis };
       });
+    },
+    follow: (readModels, work) => {
+      const models = modelsOf({ readModels });
+      return scratch.withTables(models, (tables) =>
+        work(tables.db, (events) => writeAll(tables, models, events)),
+      );
     },
     [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
   };

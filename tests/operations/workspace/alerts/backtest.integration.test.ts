@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  type AlertRuleEvent,
+  type AlertRuleSettings,
+  alertRuleStream,
+} from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertBacktest, BACKTEST_EXAMPLES_MAX } from '#contracts/resources/workspace/alert-backtest.ts';
+import { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { Clock } from '#platform/clock.ts';
+import { silentLog } from '#platform/logger.ts';
+import { readSettings } from '#platform/settings.ts';
+import { runAlerts } from '#services/alerts/run.ts';
+import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
+import { on } from '#tests/dsl/api.ts';
+import { alertsOf, HOOK, ruleOn } from '#tests/operations/fixtures/alerting.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import { FEATURES } from '#tests/reference/features.ts';
+import { place } from '#tests/reference/service/placement.ts';
+import { at, dateOf, scan, shown } from '#tests/reference/sketch.ts';
+import type { World } from '#tests/reference/world.ts';
+import { worldArbitrary } from '#tests/reference/worlds.ts';
+import { untilPassed } from '#tests/stack/read-models.ts';
+import { until } from '#tests/stack/wait-until.ts';
+
+/** BACKTEST_WORLDS=100 is the long form. */
+const { BACKTEST_WORLDS, BACKTEST_SEED } = readSettings(
+  z.object({
+    BACKTEST_WORLDS: z.coerce.number().int().positive().default(4),
+    BACKTEST_SEED: z.coerce.number().int().default(20_261_129),
+  }),
+);
+const LIMIT_MS = 120_000 + 30_000 * BACKTEST_WORLDS;
+const WAIT_MS = 60_000;
+
+let stack: ApiStack;
+let app: FastifyInstance;
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api({ requestsPerMinute: 1_000_000 });
+}, LIMIT_MS);
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** A world of news: an ad that begins on a page of another account, and one that is gone from two scans. */
+const NEWS: World = {
+  brands: ['b1.example'],
+  observations: [
+    scan('s1', at(0), [shown('a1'), shown('a2')], { pages: ['P1', 'P2'] }),
+    scan('s2', at(1), [shown('a1'), shown('a3', { page: 'P2', startedOn: dateOf(1) })], {
+      pages: ['P1', 'P2'],
+    }),
+    scan('s3', at(2), [shown('a1'), shown('a4', { startedOn: dateOf(2) })], { pages: ['P1', 'P2'] }),
+  ],
+};
+
+const backtestOf = (key: Key): string => `${alertsOf(key)}/backtest`;
+
+const startAlerts = async (clock: Clock = { now: () => new Date() }): Promise<AsyncDisposable> => {
+  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+  const signals = openSignalSource(DATABASE_URL, silentLog());
+  const ending = new AbortController();
+  const running = runAlerts({
+    databaseUrl: DATABASE_URL,
+    eventStoreUrl: EVENT_STORE_URL,
+    baseUrl: BASE_URL,
+    clock,
+    log: silentLog(),
+    signal: ending.signal,
+    signals,
+    publish: () => undefined,
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await running;
+      await signals[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** Everything is matched, and no signal check waits. */
+const matched = async (): Promise<void> => {
+  const head = await stack.eventStore.head();
+  await untilPassed(stack.pool, head);
+  await until('everything matched', WAIT_MS, async () => {
+    const { rows } = await stack.pool
+      .query<{ position: string; checks: number }>(
+        'select position, (select count(*)::int from alerting.signal_look) as checks from alerting.checkpoint',
+      )
+      .catch(() => ({ rows: [] }));
+    return BigInt(rows[0]?.position ?? -1) >= head && rows[0]?.checks === 0;
+  });
+};
+
+type Existing = { readonly alert_id: string; readonly settings: AlertRuleSettings };
+
+/** Appended without a command, because the brands of a world are not there yet. */
+const ruleFromTheStart = async (
+  { workspaceId, memberId }: Key,
+  settings: AlertRuleSettings,
+): Promise<Existing> => {
+  const alert_id = randomUUID();
+  const created = {
+    workspace_id: workspaceId,
+    alert_id,
+    member_id: memberId,
+    created_at: '2026-01-01T00:00:00.000Z',
+  };
+  const event: AlertRuleEvent = { type: 'AlertRuleCreated', data: { ...created, ...settings } };
+  await stack.eventStore.append(alertRuleStream(workspaceId, alert_id), -1n, [event], METADATA, () =>
+    randomUUID(),
+  );
+  return { alert_id, settings };
+};
+
+const sentBy = async ({ alert_id }: Existing): Promise<readonly AlertPayload[]> => {
+  const { rows } = await stack.pool.query<{ payload: Buffer }>(
+    `select payload from delivery.delivery d where alert_id = $1
+     order by (select min(seq) from delivery.journal j where j.delivery_id = d.delivery_id)`,
+    [alert_id],
+  );
+  return rows.map(({ payload }) => JSON.parse(payload.toString()) as AlertPayload);
+};
+
+const daysOf = (sent: readonly AlertPayload[]): AlertBacktest['days'] =>
+  [...Map.groupBy(sent, ({ created_at }) => utcDate(created_at))].map(([date, ofDay]) => ({
+    date,
+    deliveries: ofDay.length,
+    items: ofDay.reduce((sum, { items_total }) => sum + items_total, 0),
+  }));
+
+describe('backtestAlert 200', () => {
+  it(
+    'tells what a rule that was there all the time has sent, for each trigger and cadence in generated worlds',
+    async () => {
+      const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+      await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+      const generated = fc.sample(worldArbitrary(FEATURES), {
+        numRuns: BACKTEST_WORLDS,
+        seed: BACKTEST_SEED,
+      });
+      const worlds = [NEWS, ...generated];
+      const rules = new Map<Existing, Key>();
+      {
+        await using _ = await startAlerts();
+        for (const [index, world] of worlds.entries()) {
+          const key = await stack.key();
+          const placement = place(world, index + 1);
+          const brand_ids = world.brands.map(placement.brandIdOf);
+          for (const trigger of AlertTrigger.options) {
+            for (const cadence of AlertCadence.options) {
+              const settings = {
+                name: 'Launches',
+                trigger,
+                brand_ids,
+                cadence,
+                email: false,
+                webhook_url: HOOK,
+                chat: null,
+                enabled: true,
+              };
+              rules.set(await ruleFromTheStart(key, settings), key);
+            }
+          }
+          for (const message of world.observations.flatMap(placement.messagesOf)) {
+            await intake.submit(message);
+            await matched();
+          }
+          for (const brand_id of brand_ids)
+            await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+              key,
+              body: { brand_id },
+            });
+        }
+      }
+      // Days and weeks have ended.
+      const later: Clock = { now: () => new Date(Date.now() + 8 * DAY_MS) };
+      await using _ = await startAlerts(later);
+      await until('the digests', WAIT_MS, async () => {
+        const { rows } = await stack.pool.query(`select from alerting.collected where cadence <> 'instant'`);
+        return rows.length === 0;
+      });
+      const testing = await stack.api({ requestsPerMinute: 1_000_000, clock: later });
+      const sentBySettings = new Map<string, number>();
+      for (const [rule, key] of rules) {
+        const { chat: _chat, ...settings } = rule.settings;
+        const sent = await sentBy(rule);
+        const reply = await on(testing).post(backtestOf(key), { key, body: settings });
+        expect(reply.status, JSON.stringify(reply)).toBe(200);
+        const told = reply.data as AlertBacktest;
+        const about = `${settings.trigger} ${settings.cadence} in ${key.workspaceId}`;
+        expect(told.deliveries_total, about).toBe(sent.length);
+        expect(told.days, about).toEqual(daysOf(sent));
+        expect(told.examples, about).toEqual(
+          sent
+            .slice(-BACKTEST_EXAMPLES_MAX)
+            .toReversed()
+            .map(({ kind, created_at, items_total, items }) => ({
+              kind,
+              at: created_at,
+              items_total,
+              items: items.slice(0, 3),
+            })),
+        );
+        const name = `${settings.trigger} ${settings.cadence}`;
+        sentBySettings.set(name, (sentBySettings.get(name) ?? 0) + sent.length);
+      }
+      expect([...sentBySettings].filter(([, count]) => count === 0)).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('backtestAlert 200, for a body', () => {
+  it('of two channels counts a delivery on each, and appends and sends nothing', async () => {
+    const [brand] = await stack.seed(['backtested']);
+    const key = await stack.key();
+    const body = ruleOn(brand ? [brand] : [], { webhook_url: HOOK, trigger: 'page_changes' });
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand?.id },
+    });
+    const before = await stack.eventStore.head();
+    const { status, data } = await on(app).post(backtestOf(key), { key, body });
+    expect(status).toBe(200);
+    const { deliveries_total, days, examples, events } = data as AlertBacktest;
+    expect(deliveries_total).toBe(2 * examples.length);
+    expect(days).toMatchObject([{ date: utcDate(new Date().toISOString()), deliveries: deliveries_total }]);
+    expect(deliveries_total).toBeGreaterThan(0);
+    expect(events.considered).toBeGreaterThan(0);
+    expect(events).toMatchObject({ older: 0, unread: 0 });
+    expect(await stack.eventStore.head()).toBe(before);
+    const { rows } = await stack.pool.query('select from delivery.delivery where workspace_id = $1', [
+      key.workspaceId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('counts events that are older than the days, and sends nothing on them', async () => {
+    const [brand] = await stack.seed(['long-ago']);
+    const key = await stack.key();
+    const later = await stack.api({ clock: { now: () => new Date(Date.now() + 91 * DAY_MS) } });
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand?.id },
+    });
+    const body = ruleOn(brand ? [brand] : [], { trigger: 'page_changes' });
+    const { data } = await on(later).post(backtestOf(key), { key, body });
+    expect(data).toMatchObject({ deliveries_total: 0, days: [], examples: [], events: { considered: 0 } });
+    expect((data as AlertBacktest).events.older).toBeGreaterThan(0);
+  });
+});
+
+describe('backtestAlert 400', () => {
+  it.each([
+    ['a brand that is not tracked', { brand_ids: [randomUUID()] }, 'brand_ids.0', 'not_tracked'],
+    [
+      'an address in a private network',
+      { webhook_url: 'https://127.0.0.1/' },
+      'webhook_url',
+      'target_refused',
+    ],
+    ['an unknown trigger', { trigger: 'weather' }, 'trigger', 'invalid_value'],
+  ])('refuses %s, as for a new rule', async (_, more, path, code) => {
+    const [brand] = await stack.seed([`refused-${randomUUID()}`]);
+    const key = await stack.key();
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand?.id },
+    });
+    const body = ruleOn(brand ? [brand] : [], more);
+    for (const address of [backtestOf(key), alertsOf(key)]) {
+      const reply = await on(app).post(address, { key, body });
+      expect(reply).toMatchObject({ status: 400, error: { details: [{ path, code }] } });
+    }
+  });
+});
+
+describe('backtestAlert 404', () => {
+  it('does not know another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    const reply = await on(app).post(backtestOf(other), { key, body: ruleOn([]) });
+    expect(reply.status).toBe(404);
+  });
+});
+
+describe('backtestAlert 409', () => {
+  it('refuses an idempotency key that was used for another body', async () => {
+    const [brand] = await stack.seed(['tested-twice']);
+    const key = await stack.key();
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand?.id },
+    });
+    const headers = { 'idempotency-key': randomUUID() };
+    const statuses = [];
+    for (const trigger of ['new_ads', 'new_ads', 'stopped_ads']) {
+      const body = ruleOn(brand ? [brand] : [], { trigger });
+      statuses.push((await on(app).post(backtestOf(key), { key, body, headers })).status);
+    }
+    expect(statuses).toEqual([200, 200, 409]);
+  });
+});
