@@ -53,6 +53,7 @@ export const DETAIL_CODES = {
   no_channel: 'The alert rule would have no channel to send on.',
   target_refused: 'The address of a webhook or chat tool cannot be used; the message says why.',
   window_reversed: 'The last day is before the first.',
+  never_reached: 'A threshold that no message of the rule reaches.',
   window_too_long: 'The window has more days than a report covers.',
   window_in_future: 'The window ends after today, in UTC.',
   moment_in_future: 'The moment is later than now.',

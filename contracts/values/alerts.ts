@@ -30,6 +30,35 @@ export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']).meta({
 });
 export type EndpointChannel = z.infer<typeof EndpointChannel>;
 
+const ClockTime = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'a time such as 22:00');
+
+const isTimeZone = (name: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+};
+
+export const QuietHours = z
+  .strictObject({
+    from: ClockTime.meta({ description: 'Their start, such as `22:00`, in the time zone.' }),
+    to: ClockTime.meta({
+      description: 'Their end, such as `07:00`: on the next day unless it is later than `from`.',
+    }),
+    time_zone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'a time zone of the IANA database, such as Europe/Vienna')
+      .meta({ description: 'Name in the IANA database, such as `Europe/Vienna`.' }),
+  })
+  .refine(({ from, to }) => from !== to, { path: ['to'], message: 'another time than `from`' })
+  .meta({
+    id: 'QuietHours',
+    description: 'Hours in which instant alerts wait. They are sent one by one when the hours have ended.',
+  });
+export type QuietHours = z.infer<typeof QuietHours>;
+
 export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']).meta({
   id: 'DeliveryStatus',
   description:

@@ -6,10 +6,13 @@ import {
 } from '#contracts/events/workspace/alert-rule.ts';
 import { projection, type Row } from '../define-projection.ts';
 
-const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
+const columnsOf = ({ chat, quiet_hours, ...settings }: Partial<AlertRuleSettings>): Row => ({
   ...settings,
+  ...(quiet_hours === undefined ? {} : { quiet_hours: quiet_hours && JSON.stringify(quiet_hours) }),
   ...(chat === undefined ? {} : { chat_host: chat?.host ?? null }),
 });
+
+const NO_LIMITS: Row = { threshold: null, quiet_hours: null, max_per_day: null };
 
 const NONE: Row = { webhook_suspended: null, chat_suspended: null };
 
@@ -30,7 +33,7 @@ const suspensionColumns = (suspension: Suspension): Row => ({
 
 export const alerts = projection<AlertRuleEvent>({
   name: 'alerts',
-  version: 2,
+  version: 3,
   prefixes: [`${ALERT_RULE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
@@ -41,7 +44,9 @@ export const alerts = projection<AlertRuleEvent>({
       case 'AlertRuleCreated': {
         const { workspace_id: _, alert_id: __, member_id, created_at, ...settings } = event.data;
         const made = { created_by: member_id, created_at, updated_at: created_at, ...NONE };
-        return [{ kind: 'insert', table: 'alert', row: { ...key, ...columnsOf(settings), ...made } }];
+        return [
+          { kind: 'insert', table: 'alert', row: { ...key, ...NO_LIMITS, ...columnsOf(settings), ...made } },
+        ];
       }
       case 'AlertRuleChanged': {
         const { changes, changed_at } = event.data;

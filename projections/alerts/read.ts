@@ -13,6 +13,9 @@ export type AlertRow = {
   readonly webhook_url: string | null;
   readonly chat_host: string | null;
   readonly enabled: boolean;
+  readonly threshold: number | null;
+  readonly quiet_hours: string | null;
+  readonly max_per_day: number | null;
   readonly webhook_suspended: string | null;
   readonly chat_suspended: string | null;
   readonly created_by: string;
@@ -21,7 +24,7 @@ export type AlertRow = {
 };
 
 const COLUMNS = `alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled,
-    webhook_suspended, chat_suspended, created_by, created_at, updated_at`;
+    threshold, quiet_hours, max_per_day, webhook_suspended, chat_suspended, created_by, created_at, updated_at`;
 
 const PAGE = `
   select ${COLUMNS} from alerts.alert
@@ -59,7 +62,13 @@ export const alertText = (row: AlertRow): string => {
     chat: row.chat_host === null ? null : { host: row.chat_host },
   });
   const suspended = [row.webhook_suspended, row.chat_suspended].filter((one) => one !== null);
-  return appendFields(text, { suspended: arrayText(suspended) });
+  const { threshold, quiet_hours, max_per_day } = row;
+  return appendFields(text, {
+    suspended: arrayText(suspended),
+    ...(threshold === null ? {} : { threshold: String(threshold) }),
+    ...(quiet_hours === null ? {} : { quiet_hours }),
+    ...(max_per_day === null ? {} : { max_per_day: String(max_per_day) }),
+  });
 };
 
 export const listAlerts = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {

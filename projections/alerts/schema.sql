@@ -11,6 +11,10 @@ create table alert (
   -- Host of the chat address. No event contains the address itself.
   chat_host text,
   enabled boolean not null,
+  -- Limits of what is sent; null without one. `quiet_hours` is JSON text.
+  threshold int,
+  quiet_hours text,
+  max_per_day int,
   -- JSON text of why the channel is suspended; null if it is not.
   webhook_suspended text,
   chat_suspended text,

@@ -8,6 +8,7 @@ import { openBrandContext, type BrandContext } from './matching/brand-context.ts
 import type { FollowedState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
 import { createPendingSignalChecks } from './matching/pending-signal-checks.ts';
+import { openStoredDayCounts, type StoredDayCounts } from './matching/day-counts.ts';
 import { openUntrackedBrands, type UntrackedBrands } from './matching/untracked-brands.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-streams.ts';
 
@@ -28,6 +29,7 @@ export type Progress = FollowedState & {
   readonly rules: StoredRules;
   readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
+  readonly dayCounts: StoredDayCounts;
   readonly waitingStreams: WaitingStreams;
 };
 
@@ -71,6 +73,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     rules: openActiveRules(database),
     untracked: openUntrackedBrands(database),
     pendingDigests: openPendingDigests(database),
+    dayCounts: openStoredDayCounts(database),
     signalChecks: createPendingSignalChecks(),
     waitingStreams: openWaitingStreams(database),
   };
@@ -82,7 +85,7 @@ export const saveProgress = async (
   progress: Progress,
   position: bigint,
 ): Promise<void> => {
-  const { brands, rules, untracked, pendingDigests, signalChecks, waitingStreams } = progress;
+  const { brands, rules, untracked, pendingDigests, signalChecks, waitingStreams, dayCounts } = progress;
   const [{ rowCount }] = await Promise.all([
     client.query({
       name: 'move the checkpoint of alerts',
@@ -96,7 +99,7 @@ export const saveProgress = async (
         progress.partial?.alertId,
       ],
     }),
-    ...[brands, rules, untracked, pendingDigests, signalChecks, waitingStreams].map((one) =>
+    ...[brands, rules, untracked, pendingDigests, signalChecks, waitingStreams, dayCounts].map((one) =>
       one.save(client),
     ),
   ]);

@@ -7,8 +7,10 @@ import {
   type QueuedDelivery,
 } from '#application/delivery-outbox/enqueue.ts';
 import { targetOfRule } from '#application/delivery-outbox/target.ts';
+import { countMessage, dueTime, reachesThreshold } from '#application/alerts/limits.ts';
 import type { Match } from '#application/alerts/match-events.ts';
 import type { FollowedEvent, Outcome } from './matching/match-events.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { chunk } from 'es-toolkit/array/chunk';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
@@ -35,6 +37,7 @@ export const createDeliveries = (
       target,
       payload: alertPayload({ delivery_id: deliveryId, kind, rule, matched, period, at }),
       queuedAt: now.toISOString(),
+      dueAt: dueTime(rule, at),
     };
   });
 
@@ -59,11 +62,18 @@ const createAllDeliveries = async (
 ): Promise<readonly NewDelivery[]> => {
   const deliveries: NewDelivery[] = [];
   const now = settings.clock.now();
+  await progress.dayCounts.load(matches.map(({ rule }) => rule));
   for (const match of matches) {
     const matched =
       'cadence' in match.matched ? await progress.pendingDigests.read(match.matched) : match.matched;
-    // Corrections may have withdrawn all items.
-    if (matched.items_total === 0) continue;
+    if (!reachesThreshold(match.rule, match.kind, matched)) continue;
+    const day = countMessage(match.rule, match.at, progress.dayCounts);
+    if (day !== null) {
+      // The digest of an event that waited for a release may be sent already.
+      const today = utcDate(progress.logTime);
+      progress.pendingDigests.addContent(match.rule.alert_id, day < today ? today : day, matched);
+      continue;
+    }
     const created = createDeliveries(match, matched, now);
     deliveries.push(...created);
     const traceparent = traces?.ofEvents.get(match.cause);

@@ -72,6 +72,15 @@ create table if not exists alerting.collected_item (
   primary key (alert_id, cadence, key, place)
 );
 
+-- Messages of rules with a daily maximum that are due on a UTC day. `is_over`: further ones wait for the digest of the day.
+create table if not exists alerting.day_count (
+  alert_id uuid not null,
+  day text not null,
+  messages integer not null,
+  is_over boolean not null,
+  primary key (alert_id, day)
+);
+
 -- Pending signal checks: scans after which the signals of a day are read, once the read model has passed them. Each row
 -- has some of the rules to notify. Rules are removed once they are notified, and the row with the last of them.
 create table if not exists alerting.signal_look (

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DeliveryStatus } from '#contracts/values/alerts.ts';
 import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
+import { dueTime } from '#application/alerts/limits.ts';
 import { readAlertRule } from '#application/delivery-outbox/target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
@@ -261,6 +262,7 @@ const toNewDelivery = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date)
       target,
       payload: data.payload,
       queuedAt: at.toISOString(),
+      ...(rule && { dueAt: dueTime(rule, data.payload.created_at) }),
     }
   );
 };

@@ -98,6 +98,23 @@ describe('alerts', () => {
         },
       ]));
 
+  test('shows limits only while they are set', () => {
+    const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'Europe/Vienna' };
+    const limits = { threshold: 3, quiet_hours, max_per_day: 2 };
+    return given([
+      created(1, 0),
+      created(2, 1),
+      changed(1, 2, limits),
+      changed(2, 3, limits),
+      changed(2, 4, { threshold: null, quiet_hours: null, max_per_day: null }),
+    ])
+      .into(alerts)
+      .shows(listed, [
+        { ...shownAs(2, 1), updated_at: at(4) },
+        { ...shownAs(1, 0), ...limits, updated_at: at(2) },
+      ]);
+  });
+
   test('shows a suspended channel until it is enabled or gets a new address', () => {
     const chat = { host: 'chat.example', fingerprint: 'f'.repeat(64) };
     const all = (n: number, minute: number) => [

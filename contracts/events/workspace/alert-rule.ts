@@ -1,4 +1,4 @@
-import type { AlertCadence, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
+import type { AlertCadence, AlertTrigger, EndpointChannel, QuietHours } from '#contracts/values/alerts.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
@@ -20,6 +20,10 @@ export type AlertRuleSettings = {
   readonly webhook_url: string | null;
   readonly chat: SealedAddress | null;
   readonly enabled: boolean;
+  /** Least number of items of a message. This and the next two are absent or null without a limit. */
+  readonly threshold?: number | null;
+  readonly quiet_hours?: QuietHours | null;
+  readonly max_per_day?: number | null;
 };
 
 type RuleKey = { readonly workspace_id: string; readonly alert_id: string };

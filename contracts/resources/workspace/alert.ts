@@ -5,6 +5,7 @@ import {
   AlertTrigger,
   EndpointChannel,
   FailureClass,
+  QuietHours,
 } from '#contracts/values/alerts.ts';
 import { CHAT_TOOLS_NAMED } from '#contracts/values/chat-tools.ts';
 import { Count, Timestamp, Uuid, WorkspaceId } from '#contracts/values/primitives.ts';
@@ -30,6 +31,47 @@ const CHAT = `The incoming webhook of a chat tool: ${CHAT_TOOLS_NAMED}. Each get
 
 const RESUMES = 'An address, also the same one, ends the suspension of the channel.';
 
+export const ALERT_THRESHOLD_MAX = 1_000;
+export const ALERT_MAX_PER_DAY = 1_000;
+
+const OWN = { 'x-beyond-contract': true };
+const LIMITS = {
+  threshold: z
+    .int()
+    .min(2)
+    .max(ALERT_THRESHOLD_MAX)
+    .meta({
+      ...OWN,
+      description:
+        'Least number of items of a message: of one brand in one scan, or of a digest. Messages with fewer are not sent. A page link or a signal that is sent at once is one item.',
+    }),
+  quiet_hours: QuietHours.meta({ ...OWN, description: QuietHours.description }),
+  max_per_day: z
+    .int()
+    .min(1)
+    .max(ALERT_MAX_PER_DAY)
+    .meta({
+      ...OWN,
+      description:
+        'Most messages of an instant rule on a UTC day, on each channel. What is above is sent in one digest after the day, which is a message of the next day.',
+    }),
+};
+const NO_LIMIT = 'Null: no limit.';
+const limitsOf = () => ({
+  threshold: LIMITS.threshold
+    .nullable()
+    .optional()
+    .meta({ ...OWN, description: `${LIMITS.threshold.description} ${NO_LIMIT}` }),
+  quiet_hours: LIMITS.quiet_hours
+    .nullable()
+    .optional()
+    .meta({ ...OWN, description: `${QuietHours.description} Null: none.` }),
+  max_per_day: LIMITS.max_per_day
+    .nullable()
+    .optional()
+    .meta({ ...OWN, description: `${LIMITS.max_per_day.description} ${NO_LIMIT}` }),
+});
+
 export const CreateAlert = z
   .strictObject({
     name,
@@ -40,6 +82,7 @@ export const CreateAlert = z
     webhook_url: address.nullable().default(null).meta({ description: WEBHOOK_SET }),
     chat_webhook_url: address.nullable().default(null).meta({ description: CHAT }),
     enabled: z.boolean().default(true).meta({ description: '`false`: the rule is kept and sends nothing.' }),
+    ...limitsOf(),
   })
   .meta({ id: 'CreateAlert', description: 'At least one of the three channels is required.' });
 
@@ -64,6 +107,7 @@ export const ChangeAlert = z
       .boolean()
       .optional()
       .meta({ description: '`true` ends all suspensions, even when the rule is already enabled.' }),
+    ...limitsOf(),
   })
   .refine(
     (change) => Object.values(change).some((value) => value !== undefined),
@@ -107,6 +151,9 @@ const alertShape = {
       description:
         'Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later.',
     }),
+  threshold: LIMITS.threshold.optional(),
+  quiet_hours: LIMITS.quiet_hours.optional(),
+  max_per_day: LIMITS.max_per_day.optional(),
   created_by: z.string().meta({ description: 'Id of the member who created it and receives its e-mails.' }),
   created_at: Timestamp.meta({ description: 'When the rule was created.' }),
   updated_at: Timestamp.meta({

@@ -3,6 +3,7 @@ import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
+import { reachesThreshold } from '#application/alerts/limits.ts';
 import { digestMatch } from '#application/alerts/match-events.ts';
 import { contentOf } from '#application/alerts/pending-items.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
@@ -114,10 +115,10 @@ const closePage = async (session: MatchingSession): Promise<void> => {
   );
   const derived = page.flatMap(({ rule, cadence, key, as_of }, index) => {
     const items = stored[index];
-    // Corrections may have withdrawn all items.
-    if (!rule || !items || items.left === 0) return [];
+    if (!rule || !items) return [];
     const period = periods[index] ?? periodOf(cadence, key);
     const matched = contentOf(items, [], as_of);
+    if (!reachesThreshold(rule, 'digest', matched)) return [];
     return createDeliveries(digestMatch(rule, period, matched), matched, settings.clock.now());
   });
   const deliveries = isReplay ? await replayGuard.open(derived) : derived;

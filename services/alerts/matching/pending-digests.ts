@@ -3,6 +3,7 @@ import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { MatchingState } from '#application/alerts/match-events.ts';
 import {
+  addContent,
   addItem,
   contentOfScan,
   type EndedScan,
@@ -22,6 +23,8 @@ export type PendingDigests = MatchingState['pendingDigests'] & {
    * are more than `entriesMax`.
    */
   load(brandIds: readonly string[], range?: RuleRange, entriesMax?: number | null): Promise<boolean>;
+  /** Moves an alert that is not sent itself to the digest of a day. */
+  addContent(alertId: string, day: string, content: DeliveryContent): void;
   alertIdsOf(brandIds: readonly string[]): readonly string[];
   /** Omits withdrawn items. */
   read(ended: EndedScan): Promise<DeliveryContent>;
@@ -63,6 +66,12 @@ export const openPendingDigests = (database: Database): PendingDigests => {
       addItem(entry, item, source);
       changed.add(entry);
       freshItems += 1;
+    },
+    addContent: (alertId, day, content) => {
+      const entry = entryOf(alertId, 'daily', day);
+      addContent(entry, content);
+      changed.add(entry);
+      freshItems += content.items_total;
     },
     withdraw: (source, at) => {
       if (!withdrawn.has(source)) withdrawn.set(source, at);

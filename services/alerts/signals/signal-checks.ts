@@ -1,10 +1,12 @@
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
+import { countMessage, type DayCounts } from '#application/alerts/limits.ts';
 import { itemMatch } from '#application/alerts/match-events.ts';
 import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { openActiveRules } from '../matching/active-rules.ts';
+import { openStoredDayCounts } from '../matching/day-counts.ts';
 import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { createDeliveries } from '../commit-batch.ts';
@@ -86,27 +88,30 @@ const readNotices = async (
   return { notices, rulesDone: alertIds.length };
 };
 
-/** Instant cadence: returns deliveries with ids derived from the signal's. Otherwise adds to the pending digest. */
+/** Returns deliveries with ids derived from the signal's, or adds to the pending digest. */
 const matchSignal = (
   { progress, settings }: MatchingSession,
   { rule, signal }: Notice,
   brand: BrandName,
   { at, position }: StoredSignalCheck,
   pendingDigests: PendingDigests,
+  dayCounts: DayCounts,
 ): readonly NewDelivery[] => {
   const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
   const { alert_id, cadence } = rule;
-  if (cadence === 'instant') {
+  const day = countMessage(rule, at, dayCounts);
+  if (cadence === 'instant' && day === null) {
     const match = itemMatch(rule, signal.id, at, item);
     return createDeliveries(match, match.matched, settings.clock.now());
   }
-  const period = periodOf(cadence, at);
+  const digestCadence = cadence === 'instant' ? 'daily' : cadence;
+  const period = periodOf(digestCadence, day ?? at);
   const isOver = period.end <= progress.logTime;
   // A replay already made the digest of an ended period. Otherwise the read model was late, so the item goes into the
   // current one.
   if (isOver && position <= progress.replayedUntil) return [];
-  const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
-  pendingDigests.add(alert_id, cadence, from, item);
+  const { from } = isOver ? periodOf(digestCadence, progress.logTime) : period;
+  pendingDigests.add(alert_id, digestCadence, from, item);
   return [];
 };
 
@@ -122,7 +127,11 @@ export const notifySignals = async (session: MatchingSession, found: FoundSignal
   await progress.brands.load([{ type: 'SignalLook', data: { brand_id: check.brand_id } }]);
   const brand = progress.brands.nameOf(check.brand_id);
   const pendingDigests = openPendingDigests(database);
-  const deliveries = notices.flatMap((notice) => matchSignal(session, notice, brand, check, pendingDigests));
+  const dayCounts = openStoredDayCounts(database);
+  await dayCounts.load(notices.map(({ rule }) => rule));
+  const deliveries = notices.flatMap((notice) =>
+    matchSignal(session, notice, brand, check, pendingDigests, dayCounts),
+  );
   // Reads the event log. The server ends a transaction that waits for it for long.
   const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
   const queued = await inTransaction(database, async (client) => {
@@ -131,6 +140,7 @@ export const notifySignals = async (session: MatchingSession, found: FoundSignal
       enqueueOrHoldBack(client, open),
       markNotified(client, pairs),
       pendingDigests.save(client),
+      dayCounts.save(client),
       removeRules(client, check, rulesDone),
     ]);
     return added;

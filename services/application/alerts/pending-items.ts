@@ -55,6 +55,16 @@ export const addItem = (entry: PendingEntry, item: AlertItem, source: string | n
   if (item.observed_at > entry.as_of) entry.as_of = item.observed_at;
 };
 
+/** Adds the items of an alert that is not sent itself. */
+export const addContent = (entry: PendingEntry, { items, items_total, as_of }: DeliveryContent): void => {
+  for (let n = 0; n < items_total; n += 1) {
+    const item = items[n];
+    if (item) addItem(entry, item, null);
+    else entry.fresh.push({ item: null, source: null });
+  }
+  if (as_of > entry.as_of) entry.as_of = as_of;
+};
+
 /** Content of an ended scan without the items that were withdrawn before. */
 export const contentOfScan = (
   { fresh, withdrawn, as_of }: EndedScan,

@@ -1,3 +1,4 @@
+import type { AlertCadence } from '#contracts/values/alerts.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type BrandPage, periodOf, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type DeliveryContent, signalItem } from '#domain/workspace/alert/payload.ts';
@@ -15,7 +16,9 @@ import {
   type SignalCheck,
   UNKNOWN_BRAND,
 } from './match-events.ts';
+import { countMessage, dueTime, openDayCounts, reachesThreshold } from './limits.ts';
 import {
+  addContent,
   addItem,
   contentOf,
   contentOfScan,
@@ -26,7 +29,11 @@ import {
 
 /** Matches events against one rule in memory, as the process `alerts` does against all rules with its tables. */
 
-export type SentMatch = Omit<Match, 'matched'> & { readonly matched: DeliveryContent };
+export type SentMatch = Omit<Match, 'matched'> & {
+  readonly matched: DeliveryContent;
+  /** After `at` where quiet hours are. */
+  readonly due: string;
+};
 
 export type RuleReplay = {
   /**
@@ -60,6 +67,19 @@ export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => 
   let unread = 0;
   const firing: MatchingState['rules']['firing'] = (brandId, trigger) =>
     isThere && isActive(rule) && rule.trigger === trigger && brandIds.has(brandId) ? [rule] : [];
+  const entryOf = (cadence: AlertCadence, key: string): PendingEntry => {
+    const group = cadence === 'instant' ? scans : digests;
+    const entry = group.get(key) ?? {
+      alert_id: rule.alert_id,
+      cadence,
+      key,
+      stored: null,
+      as_of: '',
+      fresh: [],
+    };
+    group.set(key, entry);
+    return entry;
+  };
   const state: MatchingState = {
     brands: {
       nameOf: (brandId) => brandNameOf(brandId, profiles.get(brandId) ?? UNKNOWN_BRAND),
@@ -79,11 +99,8 @@ export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => 
       },
     },
     pendingDigests: {
-      add: (alert_id, cadence, key, item, source = null) => {
-        const group = cadence === 'instant' ? scans : digests;
-        const entry = group.get(key) ?? { alert_id, cadence, key, stored: null, as_of: '', fresh: [] };
-        addItem(entry, item, source);
-        group.set(key, entry);
+      add: (_, cadence, key, item, source = null) => {
+        addItem(entryOf(cadence, key), item, source);
       },
       withdraw: (source, at) => {
         if (!withdrawn.has(source)) withdrawn.set(source, at);
@@ -99,9 +116,13 @@ export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => 
     digestsDue: false,
   };
 
+  const counts = openDayCounts();
   const send = (match: Omit<Match, 'matched'>, matched: DeliveryContent): void => {
-    // Corrections may have withdrawn all items.
-    if (matched.items_total > 0) sent.push({ ...match, matched });
+    const { kind, at } = match;
+    if (!reachesThreshold(rule, kind, matched)) return;
+    const day = kind === 'alert' ? countMessage(rule, at, counts) : null;
+    if (day === null) sent.push({ ...match, matched, due: dueTime(rule, at) });
+    else addContent(entryOf('daily', day), matched);
   };
   const isSetAside = ({ stream, unreadable }: RecordedEvent): boolean => {
     if (unreadable !== undefined) waitingStreams.add(stream);

@@ -19,6 +19,8 @@ export type NewDelivery = {
   /** Serialised once, so that every attempt signs and sends the same bytes. */
   readonly payload: AlertPayload;
   readonly queuedAt: string;
+  /** It is not sent before. Absent: at once. */
+  readonly dueAt?: string;
 };
 
 /** Pass it to `notifyDue` after the commit. */
@@ -39,8 +41,9 @@ const asciiJson = (payload: AlertPayload): string =>
 const ENQUEUE = `
   with given as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
-      $8::text[], $9::text[])
-      with ordinality as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, n)
+      $8::text[], $9::text[], $11::timestamptz[])
+      with ordinality
+      as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, due_at, n)
   ), full_rule as (
     select w.alert_id, w.endpoint
     from (select distinct alert_id, endpoint from given where $10 and kind = 'alert') w
@@ -59,7 +62,7 @@ const ENQUEUE = `
     returning delivery_id
   ), due as (
     insert into delivery.due (delivery_id, workspace_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
-    select delivery_id, workspace_id, alert_id, endpoint, 0, 0, queued_at
+    select delivery_id, workspace_id, alert_id, endpoint, 0, 0, greatest(queued_at, due_at)
     from input join added using (delivery_id) where not is_held order by n
   ), held as (
     insert into delivery.held (delivery_id, alert_id, endpoint, items_total, as_of)
@@ -93,6 +96,7 @@ const insert = async (
         some.map(({ target }) => JSON.stringify(target)),
         some.map(({ payload }) => asciiJson(payload)),
         mayHoldBack,
+        some.map(({ dueAt }) => dueAt ?? null),
       ],
     });
     queued.push(...rows);
@@ -100,7 +104,7 @@ const insert = async (
   return queued;
 };
 
-/** Due now. Existing deliveries stay unchanged. Returns the new ones. */
+/** Existing deliveries stay unchanged. Returns the new ones. */
 export const enqueue = (
   client: Transaction,
   deliveries: readonly NewDelivery[],

@@ -16,12 +16,13 @@ import {
 } from '#domain/workspace/alert/rule-decider.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands.ts';
 import { ALERT_ID, alertPayload, createAlertExample, PLACEHOLDER_ADDRESS, requireTargets } from './rules.ts';
 
 const daysOf = (sent: readonly SentMatch[], channels: number): AlertBacktest['days'] =>
-  [...Map.groupBy(sent, ({ at }) => utcDate(at))].map(([date, ofDay]) => ({
+  [...Map.groupBy(sent, ({ due }) => utcDate(due))].map(([date, ofDay]) => ({
     date,
     deliveries: ofDay.length * channels,
     items: ofDay.reduce((sum, { matched }) => sum + matched.items_total, 0),
@@ -87,7 +88,7 @@ export const backtestAlert = endpoint({
       alert_id: ALERT_ID,
       member_id: caller.memberId,
       at: since.toISOString(),
-      settings: { ...named, chat: chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS },
+      settings: { ...omitUndefined(named), chat: chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS },
       tracked: await trackedBrandIds(eventStore, workspace_id),
       rules: 0,
     })(alertRule.initial);

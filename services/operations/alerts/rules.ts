@@ -165,6 +165,9 @@ const rowOf = (rule: AlertRule): AlertRow => ({
   webhook_url: rule.webhook_url,
   chat_host: rule.chat?.host ?? null,
   enabled: rule.enabled,
+  threshold: rule.threshold ?? null,
+  quiet_hours: rule.quiet_hours ? JSON.stringify(rule.quiet_hours) : null,
+  max_per_day: rule.max_per_day ?? null,
   webhook_suspended: rule.suspended.webhook && suspensionText(rule.suspended.webhook),
   chat_suspended: rule.suspended.chat && suspensionText(rule.suspended.chat),
   created_by: rule.member_id,
@@ -279,7 +282,7 @@ export const createAlert = endpoint({
       at: dependencies.clock.now().toISOString(),
     };
     const decisionOn = (chat: SealedAddress | null) =>
-      createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
+      createAlertRule({ ...by, settings: { ...omitUndefined(named), chat }, tracked, rules });
     // Validates the rule first, so that a refused rule leaves no secret in the vault.
     decisionOn(chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS)(current);
     const chat = await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);

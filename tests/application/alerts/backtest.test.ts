@@ -1,32 +1,13 @@
 import { expect, test } from 'vitest';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { BACKTEST_EVENTS_MAX, backtestRule } from '#application/alerts/backtest.ts';
-import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { scanRecorded } from '#tests/dsl/ad-events.ts';
 import { metadataOf } from '#tests/dsl/metadata.ts';
+import { BRAND, ruleOf } from './rule.ts';
 
-const BRAND = '7c0a4d52-1f3e-5b96-a8d0-1e6b9c3f7a42';
 const NOW = new Date('2026-11-20T09:00:00.000Z');
 const WINDOW = { since: new Date(NOW.getTime() - 1_000), until: NOW };
-
-const rule: AlertRule = {
-  workspace_id: 'ws_1',
-  alert_id: BRAND,
-  member_id: 'ada',
-  name: 'Launches',
-  trigger: 'new_ads',
-  brand_ids: [BRAND],
-  cadence: 'instant',
-  email: true,
-  webhook_url: null,
-  chat: null,
-  enabled: true,
-  created_at: '',
-  updated_at: '',
-  status: 'present',
-  suspended: { webhook: null, chat: null },
-};
 
 /** A log in which the library of the brand has that many events; `change` makes others of them. */
 const logOf = (
@@ -56,7 +37,7 @@ const logOf = (
 const backtest = (eventStore: Pick<EventStore, 'read'>) =>
   backtestRule(
     { eventStore, db: { query: async () => [], slow: async () => [] }, pastReads: {} as never, baseUrl: '' },
-    rule,
+    ruleOf(),
     WINDOW,
   );
 

@@ -1,9 +1,8 @@
-import type { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
+import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type {
   AlertRuleEvent,
   AlertRuleSettings,
-  SealedAddress,
   Suspension,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
@@ -115,10 +114,25 @@ const requireChannel = (channels: Channels): void => {
   refuse([{ path: '', message, code: 'no_channel' }]);
 };
 
+/** An instant alert on activity is one signal, so it would never reach a threshold. */
+const requireReachable = ({ trigger, cadence, threshold }: AlertRuleSettings): void => {
+  if (!threshold || trigger !== 'activity' || cadence !== 'instant') return;
+  const message =
+    'An instant alert on activity has one signal, which reaches no threshold. Set `cadence` to `daily` or `weekly`.';
+  refuse([{ path: 'threshold', message, code: 'never_reached' }]);
+};
+
 const normalizeBrandIds = (brandIds: readonly string[]): readonly string[] =>
   [...new Set(brandIds)].toSorted();
 
 type Command = { readonly workspace_id: string; readonly alert_id: string; readonly at: string };
+
+const withoutUnsetLimits = ({ threshold, quiet_hours, max_per_day, ...settings }: AlertRuleSettings) => ({
+  ...settings,
+  ...(threshold ? { threshold } : {}),
+  ...(quiet_hours ? { quiet_hours } : {}),
+  ...(max_per_day ? { max_per_day } : {}),
+});
 
 /** `tracked`: ids of the tracked brands. `rules`: number of rules of the workspace. */
 export const createAlertRule =
@@ -135,6 +149,7 @@ export const createAlertRule =
     const { workspace_id, alert_id, settings, member_id, tracked, rules, at } = input;
     requireTracked(settings.brand_ids, tracked);
     requireChannel(settings);
+    requireReachable(settings);
     if (rules >= ALERT_RULES_MAX) {
       throw new Refusal(
         'limit_reached',
@@ -142,7 +157,7 @@ export const createAlertRule =
       );
     }
     const created = {
-      ...settings,
+      ...withoutUnsetLimits(settings),
       brand_ids: normalizeBrandIds(settings.brand_ids),
       member_id,
       created_at: at,
@@ -150,16 +165,7 @@ export const createAlertRule =
     return [{ type: 'AlertRuleCreated', data: { workspace_id, alert_id, ...created } }];
   };
 
-export type AlertRuleChange = {
-  readonly name?: string;
-  readonly trigger?: AlertTrigger;
-  readonly brand_ids?: readonly string[];
-  readonly cadence?: AlertCadence;
-  readonly email?: boolean;
-  readonly webhook_url?: string | null;
-  readonly chat?: SealedAddress | null;
-  readonly enabled?: boolean;
-};
+export type AlertRuleChange = Partial<AlertRuleSettings>;
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
@@ -170,7 +176,7 @@ const changesOf = (before: AlertRule, requested: AlertRuleChange): Partial<Alert
     Object.entries(requested).filter(([name, value]) => {
       if (value === undefined) return false;
       const endsSuspension = !isSame(remainingSuspensions(suspended, { [name]: value }), suspended);
-      return endsSuspension || !isSame(before[name as keyof AlertRuleChange], value);
+      return endsSuspension || !isSame(before[name as keyof AlertRuleChange] ?? null, value);
     }),
   );
 };
@@ -184,6 +190,7 @@ export const changeAlertRule =
     const { brand_ids, ...others } = change;
     if (brand_ids) requireTracked(brand_ids, tracked);
     requireChannel({ ...before, ...change });
+    requireReachable({ ...before, ...change });
     const requested = { ...others, ...(brand_ids ? { brand_ids: normalizeBrandIds(brand_ids) } : {}) };
     const changes = changesOf(before, requested);
     if (Object.keys(changes).length === 0) return [];

@@ -93,6 +93,22 @@ describe('createAlertRule', () => {
     given(alertRule)
       .when(create({ webhook_url: null }))
       .refuses('invalid_input'));
+  test('records limits that are set, and no others', () => {
+    const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'Europe/Vienna' };
+    given(alertRule)
+      .when(create({ threshold: 3, quiet_hours, max_per_day: null }))
+      .records(created({ threshold: 3, quiet_hours }));
+  });
+  test('refuses a threshold that no instant alert on activity reaches', () => {
+    given(alertRule)
+      .when(create({ trigger: 'activity', threshold: 2 }))
+      .refuses('invalid_input');
+    const daily = { trigger: 'activity', cadence: 'daily', threshold: 2 } as const;
+    given(alertRule).when(create(daily)).records(created(daily));
+    given(alertRule, created(daily))
+      .when(change({ cadence: 'instant' }))
+      .refuses('invalid_input');
+  });
   test('refuses a rule above the maximum number', () => {
     given(alertRule)
       .when(create({}, ALERT_RULES_MAX - 1))
@@ -112,6 +128,17 @@ describe('changeAlertRule', () => {
     given(alertRule, created({ chat: CHAT }))
       .when(change({ ...settings, chat: { ...CHAT } }))
       .records());
+  test('sets and removes limits, and records nothing when there is none to remove', () => {
+    given(alertRule, created())
+      .when(change({ max_per_day: 2 }))
+      .records(changed({ max_per_day: 2 }));
+    given(alertRule, created({ max_per_day: 2 }))
+      .when(change({ max_per_day: null }))
+      .records(changed({ max_per_day: null }));
+    given(alertRule, created())
+      .when(change({ max_per_day: null, threshold: null, quiet_hours: null }))
+      .records();
+  });
   test('refuses to remove the last channel', () => {
     given(alertRule, created())
       .when(change({ webhook_url: null }))

@@ -87,6 +87,18 @@ describe('createAlert 201', () => {
     expect(await rules(key)).toEqual([listed]);
   });
 
+  test('keeps limits, which a change sets and removes, and shows none that is not set', async () => {
+    const key = await tracking();
+    const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'Europe/Vienna' };
+    const limits = { threshold: 3, quiet_hours, max_per_day: 2 };
+    const limited = await alertsThrough(app).created(key, ruleOn(brands, limits));
+    expect(limited).toMatchObject(limits);
+    expect(await rules(key)).toMatchObject([limits]);
+    const { data } = await alertsThrough(app).change(key, limited.id, { threshold: null, quiet_hours: null });
+    expect(data).toMatchObject({ max_per_day: 2 });
+    for (const name of ['threshold', 'quiet_hours']) expect(data).not.toHaveProperty(name);
+  });
+
   test('accepts every trigger, cadence and channel', async () => {
     const key = await tracking();
     const chat_webhook_url = 'https://hooks.slack.com/services/T0/B0/very-secret';
@@ -139,6 +151,19 @@ describe('createAlert 400', () => {
     ['what is no brand', { brand_ids: ['alpha'] }, 'brand_ids.0'],
     ['too many brands', { brand_ids: Array(ALERT_BRANDS_MAX + 1).fill(randomUUID()) }, 'brand_ids'],
     ['no channel', { email: false }, ''],
+    ['a threshold that every message reaches', { threshold: 1 }, 'threshold'],
+    ['a threshold that no message reaches', { trigger: 'activity', threshold: 2 }, 'threshold'],
+    ['no message a day', { max_per_day: 0 }, 'max_per_day'],
+    [
+      'quiet hours without a length',
+      { quiet_hours: { from: '07:00', to: '07:00', time_zone: 'UTC' } },
+      'quiet_hours.to',
+    ],
+    [
+      'an unknown time zone',
+      { quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Europe/Nowhere' } },
+      'quiet_hours.time_zone',
+    ],
     ['an address that is too long', { webhook_url: `https://a.example/${'x'.repeat(2_048)}` }, 'webhook_url'],
   ])('rejects %s', async (_name, more, path) => {
     const key = await tracking();

@@ -9,8 +9,8 @@ import {
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { type AlertBacktest, BACKTEST_EXAMPLES_MAX } from '#contracts/resources/workspace/alert-backtest.ts';
-import { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
-import { DAY_MS, utcDate } from '#contracts/values/time.ts';
+import { AlertCadence, AlertTrigger, type QuietHours } from '#contracts/values/alerts.ts';
+import { DAY_MS, HOUR_MS, utcDate } from '#contracts/values/time.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -53,12 +53,34 @@ const NEWS: World = {
   brands: ['b1.example'],
   observations: [
     scan('s1', at(0), [shown('a1'), shown('a2')], { pages: ['P1', 'P2'] }),
-    scan('s2', at(1), [shown('a1'), shown('a3', { page: 'P2', startedOn: dateOf(1) })], {
-      pages: ['P1', 'P2'],
-    }),
+    scan(
+      's2',
+      at(1),
+      [shown('a1'), shown('a3', { page: 'P2', startedOn: dateOf(1) }), shown('a5', { startedOn: dateOf(1) })],
+      {
+        pages: ['P1', 'P2'],
+      },
+    ),
     scan('s3', at(2), [shown('a1'), shown('a4', { startedOn: dateOf(2) })], { pages: ['P1', 'P2'] }),
   ],
 };
+
+type Limits = Pick<AlertRuleSettings, 'cadence' | 'threshold' | 'quiet_hours' | 'max_per_day'>;
+
+const clockTimeIn = (ms: number): string => new Date(Date.now() + ms).toISOString().slice(11, 16);
+const quietHours = (): QuietHours => ({
+  from: clockTimeIn(-HOUR_MS),
+  to: clockTimeIn(HOUR_MS),
+  time_zone: 'UTC',
+});
+/** Each cadence without a limit, and each limit. */
+const limitsFor = (trigger: AlertTrigger): readonly Limits[] => [
+  ...AlertCadence.options.map((cadence) => ({ cadence })),
+  { cadence: 'instant', max_per_day: 1 },
+  { cadence: 'instant', max_per_day: 2, quiet_hours: quietHours() },
+  { cadence: 'daily', threshold: 2 },
+  ...(trigger === 'activity' ? [] : [{ cadence: 'instant', threshold: 2 } as const]),
+];
 
 const backtestOf = (key: Key): string => `${alertsOf(key)}/backtest`;
 
@@ -120,20 +142,27 @@ const ruleFromTheStart = async (
   return { alert_id, settings };
 };
 
-const sentBy = async ({ alert_id }: Existing): Promise<readonly AlertPayload[]> => {
-  const { rows } = await stack.pool.query<{ payload: Buffer }>(
-    `select payload from delivery.delivery d where alert_id = $1
+/** `due`: when it is sent, which is later than its making in quiet hours. */
+type Sent = { readonly payload: AlertPayload; readonly due: string };
+
+const sentBy = async ({ alert_id }: Existing): Promise<readonly Sent[]> => {
+  const { rows } = await stack.pool.query<{ payload: Buffer; next_attempt_at: Date; waits: boolean }>(
+    `select payload, next_attempt_at, next_attempt_at > queued_at as waits
+     from delivery.delivery d join delivery.due using (delivery_id) where d.alert_id = $1
      order by (select min(seq) from delivery.journal j where j.delivery_id = d.delivery_id)`,
     [alert_id],
   );
-  return rows.map(({ payload }) => JSON.parse(payload.toString()) as AlertPayload);
+  return rows.map(({ payload: text, next_attempt_at, waits }) => {
+    const payload = JSON.parse(text.toString()) as AlertPayload;
+    return { payload, due: waits ? next_attempt_at.toISOString() : payload.created_at };
+  });
 };
 
-const daysOf = (sent: readonly AlertPayload[]): AlertBacktest['days'] =>
-  [...Map.groupBy(sent, ({ created_at }) => utcDate(created_at))].map(([date, ofDay]) => ({
+const daysOf = (sent: readonly Sent[]): AlertBacktest['days'] =>
+  [...Map.groupBy(sent, ({ due }) => utcDate(due))].map(([date, ofDay]) => ({
     date,
     deliveries: ofDay.length,
-    items: ofDay.reduce((sum, { items_total }) => sum + items_total, 0),
+    items: ofDay.reduce((sum, { payload }) => sum + payload.items_total, 0),
   }));
 
 describe('backtestAlert 200', () => {
@@ -155,12 +184,12 @@ describe('backtestAlert 200', () => {
           const placement = place(world, index + 1);
           const brand_ids = world.brands.map(placement.brandIdOf);
           for (const trigger of AlertTrigger.options) {
-            for (const cadence of AlertCadence.options) {
+            for (const limits of limitsFor(trigger)) {
               const settings = {
                 name: 'Launches',
                 trigger,
                 brand_ids,
-                cadence,
+                ...limits,
                 email: false,
                 webhook_url: HOOK,
                 chat: null,
@@ -169,15 +198,23 @@ describe('backtestAlert 200', () => {
               rules.set(await ruleFromTheStart(key, settings), key);
             }
           }
-          for (const message of world.observations.flatMap(placement.messagesOf)) {
+          const tracked = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
+          const track = async (): Promise<void> => {
+            for (const brand_id of brand_ids) await on(app).post(tracked, { key, body: { brand_id } });
+          };
+          const messages = world.observations.flatMap(placement.messagesOf);
+          for (const [step, message] of messages.entries()) {
             await intake.submit(message);
             await matched();
+            if (world === NEWS) continue;
+            // One brand is not tracked for a while.
+            if (step === Math.floor(messages.length / 2)) {
+              await track();
+              await on(app).delete(`${tracked}/${brand_ids[0]}`, { key, body: {} });
+            }
+            if (step === Math.floor((messages.length * 3) / 4)) await track();
           }
-          for (const brand_id of brand_ids)
-            await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
-              key,
-              body: { brand_id },
-            });
+          await track();
         }
       }
       // Days and weeks have ended.
@@ -195,21 +232,24 @@ describe('backtestAlert 200', () => {
         const reply = await on(testing).post(backtestOf(key), { key, body: settings });
         expect(reply.status, JSON.stringify(reply)).toBe(200);
         const told = reply.data as AlertBacktest;
-        const about = `${settings.trigger} ${settings.cadence} in ${key.workspaceId}`;
+        const about = JSON.stringify(settings);
         expect(told.deliveries_total, about).toBe(sent.length);
         expect(told.days, about).toEqual(daysOf(sent));
         expect(told.examples, about).toEqual(
           sent
             .slice(-BACKTEST_EXAMPLES_MAX)
             .toReversed()
-            .map(({ kind, created_at, items_total, items }) => ({
+            .map(({ payload: { kind, created_at, items_total, items } }) => ({
               kind,
               at: created_at,
               items_total,
               items: items.slice(0, 3),
             })),
         );
-        const name = `${settings.trigger} ${settings.cadence}`;
+        // Small worlds have scans with several new ads, and few with several of other things.
+        const { threshold, max_per_day, trigger } = settings;
+        if (threshold && trigger !== 'new_ads') continue;
+        const name = [trigger, settings.cadence, threshold, max_per_day].join(' ');
         sentBySettings.set(name, (sentBySettings.get(name) ?? 0) + sent.length);
       }
       expect([...sentBySettings].filter(([, count]) => count === 0)).toEqual([]);
