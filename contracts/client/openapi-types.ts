@@ -185,6 +185,14 @@ export interface paths {
      */
     get: operations["getBrandVelocity"];
   };
+  "/v1/claims/check": {
+    /**
+     * Check a claim about a brand. Tells whether what was observed supports a claim about a figure, contradicts it, or decides neither. Ask before a figure is stated. `supported` means that every number within the bounds of the figure satisfies the claim, `contradicted` that none does; the bounds are those of `GET /v1/brands/{brandId}/bounds`. Reads only: the request changes nothing and records nothing.
+     *
+     * Scope: `brands:read`.
+     */
+    post: operations["checkClaim"];
+  };
   "/v1/categories": {
     /**
      * List categories. Top-level categories, or the children of one parent, by name. With `slug`, categories of any level that carry it.
@@ -1665,6 +1673,42 @@ export interface operations {
       403: components["responses"]["Forbidden"];
       404: components["responses"]["NotFound"];
       406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  checkClaim: {
+    parameters: {
+      path?: never;
+      query?: never;
+      header?: {
+        /** For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409. */
+        "idempotency-key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ClaimToCheck"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["CheckedClaim"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      409: components["responses"]["Conflict"];
+      413: components["responses"]["BodyTooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["RateLimited"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];
@@ -5535,6 +5579,51 @@ export interface components {
       visibility?: components["schemas"]["CollectionVisibility"];
       /** Ids of members; replaces the existing list. */
       editors?: Array<string>;
+    };
+    /** What the observations say about a claim. */
+    CheckedClaim: {
+      brand: components["schemas"]["BrandReference"];
+      comparison: components["schemas"]["ClaimComparison"];
+      /** Number that the claim states. */
+      claimed: number;
+      /** `supported`: every number within the bounds satisfies the claim; `contradicted`: none does; `not_observable`: what was observed decides neither. */
+      verdict: "supported" | "contradicted" | "not_observable";
+      /** Why, in a sentence. */
+      reason: string;
+      figure: components["schemas"]["FigureName"];
+      /** How the figure is counted. */
+      rule: string;
+      /** First day of the window; null: a figure without. */
+      from: string | null;
+      /** Last day of the window; null: a figure without. */
+      to: string | null;
+      /** The figure as it was observed. */
+      value: number;
+      /** The true figure is not below. */
+      at_least: number;
+      /** Why it is not below. */
+      at_least_reason: string;
+      /** The true figure is not above; null: nothing bounds it, because something was not looked at. */
+      at_most: number | null;
+      /** Why it is not above, or what was not looked at. */
+      at_most_reason: string;
+      /** Address of the proof of the figure as of the time of this answer. */
+      proof_url: string;
+    };
+    /** How the claim compares the figure with a number. */
+    ClaimComparison: "at_least" | "at_most" | "equals" | "more_than" | "less_than";
+    /** A claim about a figure of a brand. */
+    ClaimToCheck: {
+      /** Uuid, slug or domain of the brand. */
+      brand: string;
+      figure: components["schemas"]["FigureName"];
+      comparison: components["schemas"]["ClaimComparison"];
+      /** Number that the claim states. */
+      value: number;
+      /** First day, for `new_ads` and `retired_ads`. */
+      from?: string;
+      /** Last day, for `new_ads` and `retired_ads`. */
+      to?: string;
     };
     /** Whether a scan has read it yet. */
     CollectedStatus: "collected" | "not_collected";

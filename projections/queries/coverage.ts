@@ -12,11 +12,15 @@ import { utcDateSql } from '#contracts/values/windows.ts';
 import { LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 
 /** Read models that the reads of this file need. */
-export const READ_MODELS_OF_COVERAGE = [
+export const READ_MODELS_OF_BOUNDS = [
   'brands',
   'freshness',
   'daily-activity',
   'social-pages',
+  'ads',
+] as const;
+export const READ_MODELS_OF_COVERAGE = [
+  ...READ_MODELS_OF_BOUNDS,
   'signals',
   'pages',
   'creatives',
@@ -24,13 +28,6 @@ export const READ_MODELS_OF_COVERAGE = [
   'store',
   'traffic',
   'categories',
-] as const;
-export const READ_MODELS_OF_BOUNDS = [
-  'brands',
-  'freshness',
-  'daily-activity',
-  'social-pages',
-  'ads',
 ] as const;
 
 // An observation repeats a link or ends it, so the present link began after the last end.

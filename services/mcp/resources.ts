@@ -45,6 +45,7 @@ Visits and demographics are estimates of a traffic provider.
 ## Ways to work
 
 - A brand by its name: \`find_brands\`, then \`get_brand\` with the sections that the question needs.
+- Before a figure is stated: \`check_claim\`. Why a list is empty: \`get_brand\` with \`coverage\`.
 - Words in ads: \`search_ads\`. How creatives are made: \`search_creatives\`.
 - Competitors of a brand: \`get_brand\` with \`similar\` and \`network\`.
 - News of tracked brands: \`list_changes\`, \`list_briefs\`.

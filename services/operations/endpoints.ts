@@ -35,6 +35,7 @@ export { getBrandSplitTests, getBrandStore, getBrandTechStack } from './brands/s
 export { getBrandRequest, listBrandRequests, requestBrand } from './brand-requests.ts';
 export { getBrief, giveBriefFeedback, listBriefs } from './briefs.ts';
 export { getCategory, getCategoryStats, listCategories, listCategorySitemap } from './categories.ts';
+export { checkClaim } from './claims.ts';
 export {
   addCollectionItem,
   changeCollection,

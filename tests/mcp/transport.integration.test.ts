@@ -85,7 +85,7 @@ describe.each(REVISIONS)('client of revision %s', (revision) => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision === 'auto' ? '2026-07-28' : '2025-11-25');
     expect(client.getInstructions()).toBe(INSTRUCTIONS);
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(17);
+    expect(tools).toHaveLength(18);
     const api = await on(await stack.api()).get('/v1/brands', { key });
     const result = await client.callTool({ name: 'find_brands', arguments: {} });
     const content = result.structuredContent as {
@@ -235,7 +235,7 @@ test('a viewer sees no tool that writes, nor does anybody where writes are off',
   const viewer = await mcp.connect(key, { role: 'viewer', scopes: new Set(READS) });
   const client = await mcp.client(viewer);
   const { tools } = await client.listTools();
-  expect(tools).toHaveLength(12);
+  expect(tools).toHaveLength(13);
   await expect(
     client.callTool({ name: 'track_brand', arguments: { brand: alpha.slug } }),
   ).rejects.toMatchObject({
@@ -244,7 +244,7 @@ test('a viewer sees no tool that writes, nor does anybody where writes are off',
   await client.close();
   await using readOnly = await openMcpStack(stack, { hasWrites: false });
   const owner = await readOnly.client(await readOnly.connect(key));
-  expect((await owner.listTools()).tools).toHaveLength(12);
+  expect((await owner.listTools()).tools).toHaveLength(13);
   await owner.close();
 });
 

@@ -162,11 +162,15 @@ export type ClaimComparison = (typeof CLAIM_COMPARISONS)[number];
 
 const comparison = z
   .enum(CLAIM_COMPARISONS)
-  .meta({ description: 'How the claim compares the figure with `value`.' });
+  .meta({ id: 'ClaimComparison', description: 'How the claim compares the figure with a number.' });
 
 export const ClaimToCheck = z
   .strictObject({
-    brand: z.string().min(1).max(253).meta({ description: 'Uuid, slug or domain of the brand.' }),
+    brand: z
+      .string()
+      .max(253)
+      .regex(/^[A-Za-z0-9.\-\u0080-\uffff]+$/, 'a uuid, slug or domain')
+      .meta({ description: 'Uuid, slug or domain of the brand.' }),
     figure: FigureNameField,
     comparison,
     value: Count.meta({ description: 'Number that the claim states.' }),

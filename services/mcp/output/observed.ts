@@ -29,7 +29,14 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 /** Fields whose objects hold text of the service: its categories and its catalogue of tools. */
-const OWN_OBJECTS: ReadonlySet<string> = new Set(['category', 'mid_category', 'parent', 'tool', 'tools']);
+const OWN_OBJECTS: ReadonlySet<string> = new Set([
+  'category',
+  'mid_category',
+  'parent',
+  'sources',
+  'tool',
+  'tools',
+]);
 
 export type SeparateOptions = {
   readonly maxLength: number;

@@ -9,6 +9,7 @@ import {
   getBrandLeakage,
   getBrandVelocity,
 } from '#operations/brands/activity.ts';
+import { getBrandCoverage } from '#operations/brands/coverage.ts';
 import { getBrandDemographics, getBrandTrajectory } from '#operations/brands/demographics.ts';
 import {
   getBrandCopyReuse,
@@ -110,6 +111,7 @@ const ENDPOINTS = {
   demographics: getBrandDemographics,
   operators: listBrandOperators,
   network: getBrandNetwork,
+  coverage: getBrandCoverage,
 } as const satisfies Readonly<Record<string, Endpoint>>;
 type Name = keyof typeof ENDPOINTS;
 const NAMES = Object.keys(ENDPOINTS) as [Name, ...Name[]];
@@ -149,7 +151,7 @@ export const getBrand = tool({
   name: 'get_brand',
   title: 'Get a brand',
   description:
-    'Returns up to five sections about one brand: activity of its ads, social pages, creatives, site, store, traffic estimates, links to other brands.',
+    'Returns up to five sections about one brand: activity of its ads, social pages, creatives, site, store, traffic estimates, links to other brands, and coverage: what was observed and what was not.',
   input: z.strictObject({
     brand: Brand,
     include: z.array(z.enum(NAMES)).min(1).max(INCLUDE_MAX).default(['profile', 'velocity']),

@@ -4,6 +4,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/values/access.ts';
 import type { Tool } from './define-tool.ts';
 import { exploreMarket, findBrands, getBrand, rankBrands } from './brands.ts';
+import { checkClaim } from './claims.ts';
 import { fetchTool } from './fetch.ts';
 import { listPages, search, searchAds, searchCreatives } from './search.ts';
 import {
@@ -23,6 +24,7 @@ export const TOOLS: readonly Tool[] = [
   fetchTool,
   findBrands,
   getBrand,
+  checkClaim,
   searchAds,
   searchCreatives,
   listPages,

@@ -81,6 +81,8 @@ describe('bad input', () => {
     ['find_brands', { limit: 26 }, /limit/],
     ['find_brands', { unknown: 1 }, /unknown/i],
     ['fetch', { id: 'ad:1', images: 5 }, /images/],
+    ['check_claim', { brand: 'alpha', figure: 'new_ads', comparison: 'equals', value: 1 }, /send `from`/],
+    ['check_claim', { brand: 'no.such', figure: 'active_ads', comparison: 'equals', value: 1 }, /not found/i],
     ['rank_brands', { board: 'traffic' }, /needs `country`/],
     ['rank_brands', { board: 'risers', days: 3 }, /days/],
     ['fetch', { id: 'http://169.254.169.254/' }, /must begin with/],

@@ -48,7 +48,7 @@ test('the tools read every endpoint but those left out, and write through six', 
     ),
   );
   const idsOf = (isRead: boolean, isOffered: boolean): readonly string[] =>
-    ENDPOINTS.filter(({ method }) => (method === 'GET') === isRead)
+    ENDPOINTS.filter(({ scope }) => scope.endsWith(':read') === isRead)
       .map(({ operationId }) => operationId)
       .filter((id) => imported.has(id) === isOffered)
       .toSorted();

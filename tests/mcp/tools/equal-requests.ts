@@ -72,4 +72,5 @@ export const SECTIONS: readonly [string, string][] = [
   ['demographics', ofBrand('/demographics')],
   ['operators', ofBrand('/operators')],
   ['network', `/v1/brand-network?brand_id=${BRAND}`],
+  ['coverage', ofBrand('/coverage')],
 ];

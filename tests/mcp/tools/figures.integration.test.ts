@@ -136,6 +136,28 @@ describe('get_brand', () => {
   });
 });
 
+describe('check_claim', () => {
+  test.each([
+    { figure: 'active_ads', comparison: 'at_least', value: 1 },
+    { figure: 'active_ads', comparison: 'less_than', value: 1 },
+    { figure: 'new_ads', comparison: 'equals', value: 2, from: '2026-01-01', to: '2026-01-31' },
+  ])('%j has the verdict and the bounds of the API', async (claim) => {
+    const body = { brand: BRAND, ...claim };
+    const { data, meta } = await post('/v1/claims/check', body);
+    const shown = (await ask('check_claim', body)) as unknown as {
+      checked: { proof_url: string };
+      as_of: string;
+      notes: readonly string[];
+    };
+    const { proof_url: proof, ...checked } = shown.checked;
+    expect(differences(checked, data)).toEqual([]);
+    expect(Object.keys(shown.checked).toSorted()).toEqual(Object.keys(data as object).toSorted());
+    expect(proof).toContain(`/v1/brands/${BRAND}/proof?figure=${claim.figure}`);
+    expect(shown.as_of).toBe(meta.as_of);
+    expect(shown.notes[0]).toContain('`supported`');
+  });
+});
+
 describe('search and fetch', () => {
   test('search shows the brands and ads of the API, with ids that fetch accepts', async () => {
     const query = INJECTION.split(' ', 1)[0] ?? '';
