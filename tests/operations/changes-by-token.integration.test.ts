@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { createCursors } from '#operations/dependencies/cursors.ts';
 import { on } from '#tests/dsl/api.ts';
 import { FEATURES } from '../reference/features.ts';
 import { place } from '../reference/service/placement.ts';
@@ -260,6 +261,24 @@ describe('listWorkspaceChanges 400', () => {
       });
       expect(reply.error.message).toContain('Send `since` instead');
     }
+  });
+});
+
+describe('a token', () => {
+  it('of a log that was replaced, or restored from an older copy, is refused', async () => {
+    const key = await stack.key();
+    const { next } = await call(key, changesOf(key), `since=${hourAgo()}`);
+    const signed = Buffer.from(next.replace('since_token=', ''), 'base64url').subarray(16);
+    const [, , time, position, mark] = JSON.parse(signed.toString()) as string[];
+    const { sign } = createCursors('a secret for tests only');
+    const scope = JSON.stringify(['since_token', 'listWorkspaceChanges', key.workspaceId, null]);
+    const statusOf = async (...values: readonly (string | undefined)[]) => {
+      const token = sign(scope, values as string[]);
+      return (await on(app).get(`${changesOf(key)}?since_token=${token}`, { key })).status;
+    };
+    expect(await statusOf(time, position, mark)).toBe(200);
+    expect(await statusOf(time, position, `${mark}1`)).toBe(400);
+    expect(await statusOf(time, `${position}000`, mark)).toBe(400);
   });
 });
 

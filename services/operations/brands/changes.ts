@@ -6,7 +6,11 @@ import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { Event } from '#contracts/events/event.ts';
-import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import {
+  type TrackingEvent,
+  trackingStream,
+  workspaceStream,
+} from '#contracts/events/workspace/workspace.ts';
 import { BETWEEN_MAX, type Cut, isWithin } from '#application/as-of/past-reads.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -58,32 +62,48 @@ type Asked = {
   /** Last values of the cursor, `cursorOf(window)`; empty on the first page. */
   readonly first: readonly (string | number)[];
 };
-type Place = Cut & { readonly position: bigint };
+/** `mark`: position of the first event of the workspace, which is another one in another log. */
+type Place = Cut & { readonly position: bigint; readonly mark: string };
 type Window = { readonly since: Cut; readonly until: Place; readonly now: Date };
 
 const TOKEN_FAULT =
-  'The token is invalid, or belongs to another endpoint, workspace or brand. Send `since` instead, with the time of the call that you want to go on from.';
+  'The token is invalid, or belongs to another endpoint, workspace or brand, or to a log that was replaced. Send `since` instead, with the time of the call that you want to go on from.';
 const tokenRefusal = (): Refusal =>
   new Refusal('invalid_cursor', TOKEN_FAULT, [
     { path: 'since_token', message: TOKEN_FAULT, code: 'invalid_token' },
   ]);
+const CURSOR_FAULT = 'The cursor belongs to a log that was replaced. Start again without a cursor.';
+const cursorRefusal = (): Refusal =>
+  new Refusal('invalid_cursor', CURSOR_FAULT, [
+    { path: 'cursor', message: CURSOR_FAULT, code: 'invalid_cursor' },
+  ]);
 
 const NO_TIME = '';
-const cursorOf = ({ position, recordedUntil }: Place): readonly string[] => [
+const cursorOf = ({ position, recordedUntil, mark }: Place): readonly string[] => [
   recordedUntil?.toISOString() ?? NO_TIME,
   position.toString(),
+  mark,
 ];
-const cutOf = ([time, position]: readonly (string | number)[]): Place => ({
+const placeOf = ([time, position, mark]: readonly (string | number)[]): Place => ({
   recordedUntil: time === NO_TIME ? undefined : new Date(String(time)),
   position: BigInt(position ?? 0),
+  mark: String(mark),
 });
+
+/** Reads the short stream to its end, because the client keeps an abandoned read open. */
+const readMark = async (eventStore: EventStore, workspaceId: string): Promise<string> => {
+  let mark = '';
+  for await (const { revision, position } of eventStore.read<Event>(workspaceStream(workspaceId)))
+    if (revision === 0n) mark = position.toString();
+  return mark;
+};
 
 const scopeOf = ({ operationId, workspaceId, brandId }: Asked): string =>
   JSON.stringify(['since_token', operationId, workspaceId, brandId]);
 
-const openToken = (asked: Asked, token: string, { cursors }: OperationDependencies): Cut => {
+const openToken = (asked: Asked, token: string, { cursors }: OperationDependencies): Place => {
   try {
-    return cutOf(cursors.open(token, scopeOf(asked)));
+    return placeOf(cursors.open(token, scopeOf(asked)));
   } catch (error) {
     throw error instanceof Refusal ? tokenRefusal() : error;
   }
@@ -95,16 +115,18 @@ const openToken = (asked: Asked, token: string, { cursors }: OperationDependenci
  */
 const openWindow = async (asked: Asked, dependencies: OperationDependencies): Promise<Window> => {
   const { query, first } = asked;
+  const { eventStore } = dependencies;
   const now = dependencies.clock.now();
-  const since: Cut =
-    query.since_token === undefined
-      ? { recordedUntil: requirePast('since', query.since ?? '', now) }
-      : openToken(asked, query.since_token, dependencies);
+  const mark = await readMark(eventStore, asked.workspaceId);
+  const after = query.since_token === undefined ? null : openToken(asked, query.since_token, dependencies);
+  if (after !== null && after.mark !== mark) throw tokenRefusal();
+  const since = after ?? { recordedUntil: requirePast('since', query.since ?? '', now) };
   const recordedUntil = query.until === undefined ? undefined : requirePast('until', query.until, now);
   const until =
-    first.length > 0 ? cutOf(first) : { recordedUntil, position: await dependencies.eventStore.head() };
-  // A log that was restored from an earlier copy.
-  if ((since.position ?? 0n) > until.position) throw tokenRefusal();
+    first.length > 0 ? placeOf(first) : { recordedUntil, position: await eventStore.head(), mark };
+  if (until.mark !== mark) throw cursorRefusal();
+  // An older backup of the log was restored.
+  if (after !== null && after.position > until.position) throw tokenRefusal();
   return { since, until, now };
 };
 
