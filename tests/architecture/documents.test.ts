@@ -118,7 +118,9 @@ describe('command lines in documents', async () => {
   /** Disarms commands: parsing must have no effect, and throws instead of exiting. */
   const disarm = (command: Command): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
-    if (command.commands.length === 0) command.action(() => undefined);
+    // A group with options of its own runs without a subcommand, too.
+    if (command.commands.length === 0 || (command.parent !== null && command.options.length > 0))
+      command.action(() => undefined);
     for (const child of command.commands) disarm(child);
   };
 

@@ -6,11 +6,11 @@ import { secret } from '#platform/settings.ts';
 export const auditSettings = {
   AUDIT_SIGNING_KEY: secret(
     z.string().optional(),
-    'Ed25519 key that signs audit exports and the daily digests of the log, as PEM or seed. Create it with `npm run ops -- audit keygen`. Both need it.',
+    'Ed25519 key that signs audit exports, attestations and the daily digests of the log, as PEM or seed. Create it with `npm run ops -- audit keygen`. All of them need it.',
   ),
 } as const;
 
-/** Ed25519 key pair that signs exports. The setting holds the private key as a PEM, or as base64 of its 32-byte seed. */
+/** Ed25519 key pair that signs exports and attestations. The setting holds the private key as a PEM, or as base64 of its 32-byte seed. */
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
 const SEED_BYTES = 32;

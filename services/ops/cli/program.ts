@@ -15,6 +15,7 @@ export const COMMANDS: CommandGroups = {
   audit: async () => (await import('./commands/audit.ts')).registerAuditCommands,
   proof: async () => (await import('./commands/proof.ts')).registerProofCommands,
   digest: async () => (await import('./commands/audit.ts')).registerDigestCommands,
+  attest: async () => (await import('./commands/attest.ts')).registerAttestCommand,
   deliveries: async () => (await import('./commands/deliveries.ts')).registerDeliveryCommands,
   alerts: async () => (await import('./commands/deliveries.ts')).registerAlertsCommands,
   projections: async () => (await import('./commands/projections.ts')).registerProjectionCommands,

@@ -43,6 +43,7 @@ import {
   followHistory,
   readHistoryPage,
 } from '../audit/history.ts';
+import { type AttestDependencies, attest } from '../attest/attest.ts';
 import { streamTar } from '../audit/write-export.ts';
 import { LOG_TEXT_MAX_LENGTH, LogQuery, eventFields, findEvents, showEvent } from '../log/search.ts';
 import {
@@ -319,6 +320,19 @@ export const registerHistoryRoutes = (
       }
       return reply;
     });
+  });
+};
+
+/** An attestation reads the whole log, so only one may run. */
+export const registerAttestRoute = (
+  app: FastifyInstance,
+  dependencies: AttestDependencies,
+  ending: AbortSignal,
+): void => {
+  const attesting = createConcurrencyLimit(1, 'attestations');
+  app.get('/ops/attest', { config: { budgetMs: LONG_BUDGET_MS } }, async (request) => {
+    readQuery(Nothing, request.query);
+    return await attesting(async () => record(request, await attest(dependencies, false, ending)));
   });
 };
 

@@ -9,6 +9,7 @@ import { serverFaultOf } from '#platform/server-fault.ts';
 import {
   type DeliveryDependencies,
   PRIVATE_HEADERS,
+  registerAttestRoute,
   registerCollectionRoutes,
   registerDeliveryRoutes,
   registerHistoryRoutes,
@@ -297,6 +298,7 @@ export const buildOps = ({
   registerHealthRoutes(app, dependencies);
   registerConsole(app);
   registerHistoryRoutes(app, { ...dependencies, log, requestBudgetMs }, ending.signal);
+  registerAttestRoute(app, dependencies, ending.signal);
   registerDeliveryRoutes(app, dependencies);
   registerProjectionRoutes(app, dependencies);
   registerParkedRoutes(app, dependencies);
