@@ -270,10 +270,10 @@ describe('a token', () => {
     const { next } = await call(key, changesOf(key), `since=${hourAgo()}`);
     const signed = Buffer.from(next.replace('since_token=', ''), 'base64url').subarray(16);
     const [, , time, position, mark] = JSON.parse(signed.toString()) as string[];
-    const { sign } = createCursors('a secret for tests only');
+    const cursors = createCursors('a secret for tests only');
     const scope = JSON.stringify(['since_token', 'listWorkspaceChanges', key.workspaceId, null]);
     const statusOf = async (...values: readonly (string | undefined)[]) => {
-      const token = sign(scope, values as string[]);
+      const token = cursors.sign(scope, values as string[]);
       return (await on(app).get(`${changesOf(key)}?since_token=${token}`, { key })).status;
     };
     expect(await statusOf(time, position, mark)).toBe(200);
