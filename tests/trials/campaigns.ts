@@ -85,6 +85,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/operations/as-of.integration.test.ts'],
     settings: (AS_OF_SEED, factor) => ({ AS_OF_SEED, AS_OF_WORLDS: 100 * factor }),
   },
+  changes: {
+    about: 'changes of 60 worlds by tokens, while they are recorded, are those of two replays',
+    files: ['tests/operations/changes-by-token.integration.test.ts'],
+    settings: (CHANGES_SEED, factor) => ({ CHANGES_SEED, CHANGES_WORLDS: 60 * factor }),
+  },
   'any-order': {
     about: 'all real exports in ten random orders',
     files: ['tests/real-data/any-order.integration.test.ts'],

@@ -120,8 +120,9 @@ const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
 };
 
-const tooMany = (max: number, path: 'as_of' | 'since'): Refusal => {
-  const message = `more than ${max.toLocaleString('en')} events; name one brand, or a shorter time`;
+const SHORTER = 'send `since` and an earlier `until`, and go on from there';
+const tooMany = (max: number, path: 'as_of' | 'since', remedy: string): Refusal => {
+  const message = `more than ${max.toLocaleString('en')} events; ${remedy}`;
   return new Refusal('invalid_input', `The read is about ${message}.`, [{ path, message, code: 'too_big' }]);
 };
 
@@ -200,7 +201,8 @@ export const openPastReads = (
       return written;
     };
     await readStreams(eventStore, streams, async (event) => {
-      if (basis.events + basis.late >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of');
+      if (basis.events + basis.late >= PAST_EVENTS_MAX)
+        throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
       const isIn = isWithin(until, event);
       const { recordedUntil } = until;
       const isLate = !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
@@ -216,7 +218,7 @@ export const openPastReads = (
       if (!isIn) return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
       if (event.position > basis.position) basis.position = event.position;
       if (!isWithin(since, event)) {
-        if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since');
+        if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since', SHORTER);
         between.push(event);
       } else range.push(event);
       if (range.length >= RANGE) await write();

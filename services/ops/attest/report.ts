@@ -2,7 +2,12 @@ import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { terminalText } from '#platform/process/terminal-output.ts';
-import { publicKeyId, publicKeyText, readPublicKey, type SigningKey } from '#application/audit/signing-key.ts';
+import {
+  publicKeyId,
+  publicKeyText,
+  readPublicKey,
+  type SigningKey,
+} from '#application/audit/signing-key.ts';
 import { type Attestation, WORDS } from './attest.ts';
 
 /**

@@ -181,7 +181,8 @@ const writeSentences = async function* ({
     const isNext =
       entry.sequence === expected &&
       chainHash(chain.hash, expected, canonicalRecordText(entry)) === entry.hash;
-    chain = { ...entry, brokenAt: chain.brokenAt ?? (isNext ? null : expected) };
+    const brokenAt = chain.brokenAt ?? (isNext ? null : expected);
+    chain = { sequence: entry.sequence, hash: entry.hash, brokenAt };
     waiting.push(entry);
     if (waiting.length >= NAMED_TOGETHER) yield await tell();
   }
