@@ -73,7 +73,7 @@ export const requireFigure = ({ figure, from, to }: Asked, now: Date): Figure =>
 
 type Bound<Value> = { readonly value: Value; readonly reason: string };
 
-const SOURCE_OF_OTHERS = 'Ads on pages that are not linked count once a scan shows them.';
+const OTHER_PAGES = 'Ads on pages that are not linked count once a scan shows them.';
 
 const isCovered = ({ pages, uncoveredDays }: LinkedPagesCoverage): boolean =>
   pages > 0 && uncoveredDays.length === 0;
@@ -83,7 +83,7 @@ const uncoveredReason = ({ pages, uncoveredDays, gapsTotal }: LinkedPagesCoverag
   const days = uncoveredDays.length === 1 ? String(uncoveredDays[0]) : `${uncoveredDays.length} days`;
   return gapsTotal === 0
     ? `Complete scans did not cover all pages linked to the brand on ${days}, and a page that was not scanned may have any number of ads.`
-    : `Complete scans did not cover each linked page in each country on ${days}: ${gapsTotal} are missing, and a page that was not scanned may have any number of ads.`;
+    : `Complete scans did not cover each linked page in each country on ${days} (missing scans: ${gapsTotal}), and a page that was not scanned may have any number of ads.`;
 };
 
 type Reading = { readonly db: ReadDatabase; readonly brandId: string; readonly value: number };
@@ -122,7 +122,7 @@ const boundActive = async ({ db, brandId, value }: Reading, lookedAt: string | n
     atMost: isCovered(coverage)
       ? {
           value,
-          reason: `Complete scans of ${day} covered each linked page in each country. ${value - atLeast} ads that they did not show are not confirmed inactive. ${SOURCE_OF_OTHERS}`,
+          reason: `Complete scans of ${day} covered each linked page in each country. Ads that they did not show and that are not confirmed inactive: ${value - atLeast}. ${OTHER_PAGES}`,
         }
       : { value: null, reason: uncoveredReason(coverage) },
     coverage,
@@ -138,7 +138,7 @@ const boundWindow = async (
   const coverage = await readGaps(db, brandId, first, to);
   const counted = { value, reason: 'Scans of reliable days of the window showed them.' };
   if (isCovered(coverage) && to < today) {
-    const reason = `Complete scans covered each linked page in each country on every day from ${first} to ${to}. ${SOURCE_OF_OTHERS}`;
+    const reason = `Complete scans covered each linked page in each country on every day from ${first} to ${to}. ${OTHER_PAGES}`;
     return { atLeast: counted, atMost: { value, reason }, coverage };
   }
   const reason = isCovered(coverage)
@@ -148,7 +148,7 @@ const boundWindow = async (
   if (name === 'retired_ads') {
     const stopped = await countAdsStopped(db, brandId, from, shift(to, -DAYS_TO_CONFIRM));
     const why =
-      'They were seen running in the window, and so early confirmed inactive that scans of every day had confirmed it within the window, too.';
+      'They were seen running in the window, and confirmed inactive so early that scans of every day would have confirmed it in the window, too.';
     return { atLeast: { value: Math.min(value, stopped), reason: why }, atMost, coverage };
   }
   if (coverage.pages > 0 && !coverage.uncoveredDays.includes(first))
@@ -223,7 +223,7 @@ export const boundsExample: FigureBounds = {
   at_least_reason: 'Scans of 2026-11-20, the day of the newest one, showed them running.',
   at_most: null,
   at_most_reason:
-    'Complete scans did not cover each linked page in each country on 2026-11-20: 1 are missing, and a page that was not scanned may have any number of ads.',
+    'Complete scans did not cover each linked page in each country on 2026-11-20 (missing scans: 1), and a page that was not scanned may have any number of ads.',
   pages: 2,
   countries: ['US'],
   uncovered_days: ['2026-11-20'],

@@ -183,6 +183,17 @@ describe('getBrandBounds 200', () => {
     expect(data).toMatchObject({ value: 2, at_least: 1, at_most: 2 });
   });
 
+  test('counts only the ads that scans of the newest day showed as those that run', async () => {
+    const { id } = await record(
+      link(at(0, '02:00'), 'P1'),
+      link(at(0, '03:00'), 'P2'),
+      scan('s1', at(0), [shown()], { pages: ['P1'] }),
+      scan('s2', at(1), [shown('a2', { page: 'P2' })], { pages: ['P2'] }),
+    );
+    const { data } = await get(`/v1/brands/${id}/bounds?figure=active_ads`);
+    expect(data).toMatchObject({ value: 2, at_least: 1, at_most: null });
+  });
+
   test('is not bounded from above by a day that left out a page or country, and names the scans', async () => {
     const { id, pageOf } = await record(
       link(at(0, '02:00'), 'P1'),
