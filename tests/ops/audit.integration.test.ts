@@ -14,6 +14,7 @@ import { silentLog } from '#platform/logger.ts';
 import { createSigningKey } from '#application/audit/signing-key.ts';
 import type { ToldEntry } from '#services/ops/audit/history.ts';
 import { buildOps } from '#services/ops/http/server.ts';
+import { on } from '#tests/dsl/api.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
@@ -99,6 +100,19 @@ describe('ops audit', () => {
     expect(keys.stdout).toMatch(
       /^sequence .*\n3 +\S+ +ApiKeyIssued +service:ops +apiKeys:ws_\S+ +The service ops issued API key “ci” \(….{4}\) to member Ada Example with 25 scopes\.\n$/,
     );
+  });
+
+  test('names the brand and the key of an entry', async () => {
+    const [brand] = await stack.seed(['named-in-history']);
+    const key = await stack.key();
+    const tracked = await on(await stack.api()).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand?.id, cadence: 'weekly' },
+    });
+    expect(tracked.status).toBe(201);
+    await stack.projected(await stack.eventStore.head());
+    const { entries } = await ops<{ entries: ToldEntry[] }>('audit', 'list', key.workspaceId, '--limit', '1');
+    expect(entries[0]?.sentence).toMatch(/^API key “.+” tracked brand .*[Nn]amed.+ weekly\.$/);
   });
 
   test('follows a history until SIGINT', async () => {

@@ -22,6 +22,7 @@ import {
   listHistory,
 } from '#projections/workspace-history/read.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
@@ -125,7 +126,10 @@ export const readNames = async (
   ]);
   const names = new Map<string, string>();
   for (const [id, name] of keys) names.set(id, `“${name}”`);
-  for (const [id, { reference }] of brands) names.set(id, (JSON.parse(reference) as { name: string }).name);
+  for (const [id, { reference }] of brands) {
+    const { name } = JSON.parse(reference.replaceAll(BASE_URL_MARK, '')) as { readonly name: string };
+    names.set(id, name);
+  }
   for (const member of members.filter(({ member_id }) => ids.includes(member_id))) {
     const { name } = await decryptPerson(memberVault, workspaceId, member);
     if (name !== null) names.set(member.member_id, name);
