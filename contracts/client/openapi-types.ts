@@ -57,6 +57,14 @@ export interface paths {
      */
     get: operations["getBrand"];
   };
+  "/v1/brands/{brandId}/bounds": {
+    /**
+     * Read the bounds of a figure. What the true figure is at least and at most, why, and which complete scans would narrow it. The bounds are about the pages linked to the brand now, in the countries that scans of the last 28 days asked for, and about ads that scans showed elsewhere. `active_ads` are bounded for the UTC day of the newest scan, `new_ads` and `retired_ads` as complete scans of every day would count them. Start dates are those of the library.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandBounds"];
+  };
   "/v1/brands/{brandId}/breakdown": {
     /**
      * Read the format breakdown. Active ads by creative format.
@@ -67,7 +75,7 @@ export interface paths {
   };
   "/v1/brands/{brandId}/changes": {
     /**
-     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events may lie between the moments. To follow a brand, send `until` too, and the same time as the `since` of the next call: `meta.as_of` is a time of observation.
+     * List what changed between two moments. The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. At most 20,000 events of a brand may lie between the moments; send `since` and an earlier `until` when there are more. To follow changes, read all pages and send the header `x-next-since-token` of the last one as `since_token` of the next call: each change is then listed once, also what was being recorded during a call.
      *
      * Scope: `ads:read`.
      */
@@ -80,6 +88,14 @@ export interface paths {
      * Scope: `brands:read`.
      */
     get: operations["getBrandCopyReuse"];
+  };
+  "/v1/brands/{brandId}/coverage": {
+    /**
+     * Read what was observed of a brand, and what was not. The linked pages with the complete scans that covered them last, the reliable days, the newest observation of each source, and the scans that left ads out. Ask it when a list about the brand is empty: an empty list says that nothing was observed, not that there is nothing. Such lists name this address in the header `link`.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandCoverage"];
   };
   "/v1/brands/{brandId}/creative-library": {
     /**
@@ -128,6 +144,14 @@ export interface paths {
      * Scope: `brands:read`.
      */
     get: operations["listBrandPartnerships"];
+  };
+  "/v1/brands/{brandId}/proof": {
+    /**
+     * Read the proof of a figure. A figure as known at a moment, its rule, and a link to a bundle of every event that it rests on. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     *
+     * Scope: `brands:read`.
+     */
+    get: operations["getBrandProof"];
   };
   "/v1/brands/{brandId}/similar": {
     /**
@@ -438,6 +462,14 @@ export interface paths {
      * Scope: `tracking:read`.
      */
     get: operations["getBrandRequest"];
+  };
+  "/v1/workspaces/{ws}/changes": {
+    /**
+     * List what changed at tracked brands between two moments. The changes of each brand that the workspace tracked at the later moment, as the list of one brand has them, by the ids of the brands. A page ends after 250 brands, 16 of which something was recorded, or 50,000 events; it can have fewer items than `limit`, or none, and the list goes on while there is a cursor. At most 20,000 events of a brand may lie between the moments; send `since` and an earlier `until` when there are more. A brand that was tracked after the last call is listed with its changes since that call. To follow changes, read all pages and send the header `x-next-since-token` of the last one as `since_token` of the next call: each change is then listed once, also what was being recorded during a call.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["listWorkspaceChanges"];
   };
   "/v1/workspaces/{ws}/tracked-brands": {
     /**
@@ -1053,6 +1085,48 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  getBrandBounds: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query: {
+        /** Name of a figure. */
+        figure: components["schemas"]["FigureName"];
+        /** First UTC day, for `new_ads` and `retired_ads`. Between 2000-01-01 and 2999-12-31. */
+        from?: string;
+        /** Last UTC day, for `new_ads` and `retired_ads`: at most 366 days, none after today. Between 2000-01-01 and 2999-12-31. */
+        to?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["FigureBounds"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   getBrandBreakdown: {
     parameters: {
       path: {
@@ -1097,13 +1171,15 @@ export interface operations {
         /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
         brandId: string;
       };
-      query: {
+      query?: {
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
         cursor?: string;
-        /** The earlier moment, such as `2026-11-01T00:00:00Z`. */
-        since: string;
+        /** The earlier moment, such as `2026-11-01T00:00:00Z`. Required without `since_token`: send one of the two. */
+        since?: string;
+        /** `x-next-since-token` of the last page of an earlier call: the changes after that call. Takes no `until`. */
+        since_token?: string;
         /** The later moment. Now when absent. */
         until?: string;
       };
@@ -1162,6 +1238,41 @@ export interface operations {
           };
           "application/x-ndjson": string;
           "text/csv": string;
+        };
+      };
+      304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandCoverage: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        "if-none-match"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["BrandCoverage"];
+            meta: components["schemas"]["Meta"];
+          };
         };
       };
       304: components["responses"]["NotModified"];
@@ -1394,6 +1505,47 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      308: components["responses"]["SlugReplaced"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getBrandProof: {
+    parameters: {
+      path: {
+        /** Uuid or slug of a brand. An older slug, made of the whole domain, is answered with 308 and the address with the present one. */
+        brandId: string;
+      };
+      query: {
+        /** Name of a figure. */
+        figure: components["schemas"]["FigureName"];
+        /** First UTC day, for `new_ads` and `retired_ads`. Between 2000-01-01 and 2999-12-31. */
+        from?: string;
+        /** Last UTC day, for `new_ads` and `retired_ads`: at most 366 days, none after today. Between 2000-01-01 and 2999-12-31. */
+        to?: string;
+        /** The moment: events recorded by then count. Now when absent. */
+        as_of?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["Proof"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
       308: components["responses"]["SlugReplaced"];
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
@@ -2971,6 +3123,51 @@ export interface operations {
             data: components["schemas"]["BrandRequest"];
             meta: components["schemas"]["Meta"];
           };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listWorkspaceChanges: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** The earlier moment, such as `2026-11-01T00:00:00Z`. Required without `since_token`: send one of the two. */
+        since?: string;
+        /** `x-next-since-token` of the last page of an earlier call: the changes after that call. Takes no `until`. */
+        since_token?: string;
+        /** The later moment. Now when absent. */
+        until?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["WorkspaceChange"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
         };
       };
       400: components["responses"]["BadRequest"];
@@ -5217,12 +5414,10 @@ export interface components {
     };
     /** A difference between two past moments. */
     BrandChange: {
-      /** Record that differs: the brand, a day of its activity, or one of its ads. */
-      subject: "brand" | "day" | "ad";
+      subject: components["schemas"]["ChangeSubject"];
       /** Uuid of the brand, date of the day, or library id of the ad. */
       id: string;
-      /** `added` and `removed`: the whole record; `changed`: one field of it. */
-      change: "added" | "removed" | "changed";
+      change: components["schemas"]["ChangeKind"];
       /** Field of the record, such as `status`; null: the whole record. */
       field: string | null;
       /** Value as of `since`; null also for an added record. */
@@ -5235,6 +5430,36 @@ export interface components {
       events_total: number;
       /** Address of the record. */
       url: string;
+    };
+    /** What was observed of a brand, and what was not. */
+    BrandCoverage: {
+      brand: components["schemas"]["BrandReference"];
+      /** Time of the observation that registered the brand; null: not known. */
+      known_since: string | null;
+      /** Pages linked to the brand now, by id, at most 500. */
+      pages: Array<components["schemas"]["CoveredPage"]>;
+      /** Number of pages linked to the brand. */
+      pages_total: number;
+      /** Reliable days of the last 28 UTC days. The window ends with today, not with `as_of`, because coverage says what is known now. */
+      reliable_days: {
+        /** First day of the window. */
+        from: string;
+        /** Last day of the window: today. */
+        to: string;
+        /** Number of reliable days. */
+        count: number;
+        /** Reliable days, oldest first. */
+        dates: Array<string>;
+      };
+      /** Every source that this service can collect. */
+      sources: Array<components["schemas"]["SourceCoverage"]>;
+      /** Scans for the brand, or of its linked pages, that did not read the library to the end. */
+      incomplete_scans: {
+        /** Number of incomplete scans in the same window. */
+        count: number;
+        /** Newest first, at most 20. */
+        newest: Array<components["schemas"]["IncompleteScan"]>;
+      };
     };
     /** Metadata of the single-brand read. */
     BrandMeta: {
@@ -5580,6 +5805,10 @@ export interface components {
       /** Ids of members; replaces the existing list. */
       editors?: Array<string>;
     };
+    /** `added` and `removed`: the whole record; `changed`: one field of it. */
+    ChangeKind: "added" | "removed" | "changed";
+    /** Record that differs: the brand, a day of its activity, or one of its ads. */
+    ChangeSubject: "brand" | "day" | "ad";
     /** What the observations say about a claim. */
     CheckedClaim: {
       brand: components["schemas"]["BrandReference"];
@@ -5670,6 +5899,22 @@ export interface components {
     };
     /** `workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only. */
     CollectionVisibility: "workspace" | "private";
+    /** A linked page, and the complete scans that covered it last. */
+    CoveredPage: {
+      page: components["schemas"]["AdPage"];
+      role: components["schemas"]["PageRole"];
+      /** Time of the observation that began the present link; null: not known. */
+      linked_since: string | null;
+      /** For each country the last complete scan of the page in the last 366 days; empty: none. */
+      complete_scans: Array<{
+        /** Country that the scan asked for; `ALL`: all countries at once. */
+        country: string;
+        /** Time of the last complete scan of the page there. */
+        scanned_at: string;
+        /** Collector that made the scan. */
+        collector: string;
+      }>;
+    };
     /** At least one of the three channels is required. */
     CreateAlert: {
       /** Title of the rule, shown in what it sends. */
@@ -6096,6 +6341,7 @@ export interface components {
      * - `invalid_value`: The value is not one of the closed list.
      * - `custom`: A rule that the message states is broken, such as one over two properties.
      * - `invalid_cursor`: The cursor was altered, or is of another endpoint, workspace or filter.
+     * - `invalid_token`: The token was altered, or is of another endpoint, workspace or brand.
      * - `unknown_member`: The workspace has no member of this id.
      * - `not_tracked`: The workspace does not track the brand.
      * - `brand_known`: The service knows the brand of the domain; the message has its address and id.
@@ -6124,7 +6370,7 @@ export interface components {
      * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
      * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
      */
-    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "never_reached" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "invalid_token" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "never_reached" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */
@@ -6134,6 +6380,45 @@ export interface components {
     };
     /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
     FailureClass: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target";
+    /** What the true figure can be, after what was observed. */
+    FigureBounds: {
+      figure: components["schemas"]["FigureName"];
+      /** How the figure is counted. */
+      rule: string;
+      /** First day of the window; null: a figure without. */
+      from: string | null;
+      /** Last day of the window; null: a figure without. */
+      to: string | null;
+      /** The figure as it was observed. */
+      value: number;
+      /** The true figure is not below. */
+      at_least: number;
+      /** Why it is not below. */
+      at_least_reason: string;
+      /** The true figure is not above; null: nothing bounds it, because something was not looked at. */
+      at_most: number | null;
+      /** Why it is not above, or what was not looked at. */
+      at_most_reason: string;
+      /** Number of linked pages that the bounds are about. */
+      pages: number;
+      /** Countries that the bounds are about: those that scans of the linked pages asked for, up to 28 days before the first day that counts. */
+      countries: Array<string>;
+      /** Days that count and were not reliable, or on which no complete scan covered a page in a country. Days before the window count where what was seen then decides what is new or stopped in it. */
+      uncovered_days: Array<string>;
+      /** Complete scans that would narrow the bounds, at most 100, by day, page and country. Those of past days count if a collector made them and sends them late. A figure of the present is also narrowed by complete scans of all pages on a later day. */
+      narrowed_by: Array<{
+        /** The network's id of the page: digits, beyond 2^53, hence a string. */
+        page_id: string;
+        /** Country that the scan asked for; `ALL`: all countries at once. */
+        country: string;
+        /** Day of which the scan is missing. */
+        day: string;
+      }>;
+      /** Number of such scans. */
+      narrowed_by_total: number;
+    };
+    /** Name of a figure. */
+    FigureName: "active_ads" | "total_ads" | "new_ads" | "retired_ads";
     /** What formats the active ads of a brand have. */
     FormatBreakdown: {
       formats: components["schemas"]["Formats"];
@@ -6184,6 +6469,17 @@ export interface components {
         /** Its active ads on the page. */
         active_ads: number;
       }>;
+    };
+    /** A scan that left ads out. It proves no absence. */
+    IncompleteScan: {
+      /** Time of the scan. */
+      scanned_at: string;
+      /** Linked pages that it did not read to the end. */
+      page_ids: Array<string>;
+      /** Countries that it asked for. */
+      countries: Array<string>;
+      /** Collector that made the scan. */
+      collector: string;
     };
     /** An empty object. */
     IssueWebhookSecret: Record<string, never>;
@@ -6380,6 +6676,31 @@ export interface components {
       created_at: string;
       /** With `include=record` only: the thing itself. Null when this service does not have it, or when the key may not read things of its type. */
       record?: components["schemas"]["AdSummary"] | components["schemas"]["BrandSummary"] | components["schemas"]["Creative"] | components["schemas"]["CreativeRecordSummary"] | components["schemas"]["LandingPage"] | null;
+    };
+    /** A signed digest of the log. */
+    LogDigest: {
+      /** Version of this form. */
+      digest_version: 1;
+      /** Number of the digest, from 1 without gaps. */
+      sequence: number;
+      /** When it was signed. */
+      made_at: string;
+      /** When the last event that it covers was recorded. */
+      recorded_until: string;
+      /** Events of the log up to then. */
+      events: number;
+      /** Streams with such an event; each is a leaf of the tree. */
+      streams: number;
+      /** Root of the Merkle tree over the streams. */
+      root: string;
+      /** SHA-256 of the canonical text of the digest before it; 64 zeros for the first. */
+      previous_digest: string;
+      /** First 16 digits of the SHA-256 of the public key. */
+      public_key_id: string;
+      /** Ed25519 key that checks the signature, as SPKI in base64. It proves nothing by itself: compare it with the one that you know. */
+      public_key: string;
+      /** Ed25519 signature over the canonical text (RFC 8785) of all other fields. */
+      signature: string;
     };
     /** What a text from outside means in the corpus. */
     Lookup: {
@@ -6599,6 +6920,45 @@ export interface components {
       first_seen_on: string;
       /** When one of them was last seen. */
       last_seen_on: string;
+    };
+    /** A figure with all that it takes to check it. */
+    Proof: {
+      statement: components["schemas"]["ProofStatement"];
+      /** What the figure counts, in a sentence. */
+      rule: string;
+      /** Events recorded by the moment, on which the figure rests. */
+      events_counted: number;
+      /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
+      events_left_out: number;
+      /** The newest digest of the log; null: none is signed yet, and nothing attests the events of the bundle. */
+      digest: components["schemas"]["LogDigest"] | null;
+      /** Events of the streams that were recorded after this digest. */
+      events_not_attested: number;
+      /** Signed link to the bundle, NDJSON with every event of the streams. It needs no key. `npm run ops -- proof verify FILE` checks a bundle without this service. */
+      bundle_url: string;
+      /** When the link expires. */
+      expires_at: string;
+    };
+    /** A figure of a brand, as known at a moment. */
+    ProofStatement: {
+      /** Uuid of the brand. */
+      brand_id: string;
+      figure: components["schemas"]["FigureName"];
+      /** First UTC day; null: the figure has no window. */
+      from: string | null;
+      /** Last UTC day; null: the figure has no window. */
+      to: string | null;
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** The figure. */
+      value: number;
+      /** Streams whose events give the figure, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
     };
     /** Hours in which instant alerts wait. They are sent one by one when the hours have ended. */
     QuietHours: {
@@ -6993,6 +7353,13 @@ export interface components {
       followers: number | null;
       /** Likes that it shows; null: not stated. */
       likes: number | null;
+    };
+    /** When a source was last observed. */
+    SourceCoverage: {
+      /** `library`: scans of the ad library that count for the brand; `profile`: profile of the brand; `page_profiles`: profiles of linked pages; `landing_pages`: contents of pages that ads lead to; `media_files`: files of ads; `site`: scans of the site's tools; `shop`: catalogue of the shop; `traffic`: estimates of traffic; `audience`: estimates of the audience */
+      source: "library" | "profile" | "page_profiles" | "landing_pages" | "media_files" | "site" | "shop" | "traffic" | "audience";
+      /** UTC day of the newest observation, for `audience` the day that it estimates; null: never observed since the brand is known. */
+      last_observed_on: string | null;
     };
     /** A test as the tool's public configuration has it, without results. */
     SplitTest: {
@@ -7461,6 +7828,27 @@ export interface components {
       /** Days that the sums are over; with 0 they mean nothing, and the week is to be shaded. */
       reliable_days: number;
     };
+    /** A difference between two past moments at a tracked brand. */
+    WorkspaceChange: {
+      /** The brand, as of `until`. */
+      brand: components["schemas"]["BrandReference"];
+      subject: components["schemas"]["ChangeSubject"];
+      /** Uuid of the brand, date of the day, or library id of the ad. */
+      id: string;
+      change: components["schemas"]["ChangeKind"];
+      /** Field of the record, such as `status`; null: the whole record. */
+      field: string | null;
+      /** Value as of `since`; null also for an added record. */
+      before: unknown;
+      /** Value as of `until`; null also for a removed record. */
+      after: unknown;
+      /** Events about the record that were recorded between the two moments, newest first, at most 10. */
+      events: Array<components["schemas"]["RecordedEvent"]>;
+      /** Number of such events. */
+      events_total: number;
+      /** Address of the record. */
+      url: string;
+    };
     /** A note and its subject. */
     WriteNote: {
       /** Decides the format of `subject_key`. */
@@ -7643,6 +8031,7 @@ export type PagedPath =
   | "/v1/hubs"
   | "/v1/operators"
   | "/v1/workspaces/{ws}/brand-requests"
+  | "/v1/workspaces/{ws}/changes"
   | "/v1/workspaces/{ws}/tracked-brands"
   | "/v1/workspaces/{ws}/radar"
   | "/v1/workspaces/{ws}/radar/signals"

@@ -7,8 +7,8 @@ const TOOLS = join(import.meta.dirname, '../../../services/mcp/tools');
 
 /** Reads that no tool has: other forms of the same records, files for search engines, and keys. */
 const READS_LEFT_OUT = [
+  'backtestAlert',
   'getBrandBounds',
-  'getBrandCoverage',
   'getBrandProof',
   'getBrandRequest',
   'getCreative',
