@@ -288,6 +288,7 @@ test('every address and id in a reply leads to what it names', async () => {
   const needsRecords = ['/v1/page-details', '/v1/creatives'];
   followLists(crawl, (path) => !path.includes('{ws}') && !needsRecords.includes(path));
   await crawl.run();
+  expect(crawl.faults).toEqual([]);
   expect([...crawl.items.keys()].toSorted()).toEqual(ITEM_TYPES);
 
   await fillWorkspace(crawl);
