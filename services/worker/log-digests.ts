@@ -16,10 +16,10 @@ type Options = Omit<DigestMaker, 'log'> & {
 };
 
 /** Signs a digest of the log at the times of the cron expression, and at once if the last one is over a day old. */
-export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: Options): Disposable => {
+export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: Options): AsyncDisposable => {
   let running: Promise<void> | null = null;
   const makeOnce = async (): Promise<void> => {
-    const digest = await makeDigest({ ...maker, log: rawLog }, clock.now());
+    const digest = await makeDigest({ ...maker, log: rawLog, signal }, clock.now());
     if (digest !== null)
       log.info({ sequence: digest.sequence, events: digest.events, root: digest.root }, 'log digest signed');
   };
@@ -28,6 +28,7 @@ export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: 
       try {
         return await makeOnce();
       } catch (error) {
+        if (signal.aborted) return;
         if (error instanceof LogAltered) return log.error({ err: error }, 'log digest refused');
         log.warn({ err: error, attempt }, 'log digest failed; retrying');
         await pause(RETRY_MS, signal);
@@ -44,5 +45,10 @@ export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: 
   };
   catchUp().catch((error: unknown) => log.warn({ err: error }, 'last log digest not readable'));
   const job = new Cron(cron, { timezone: 'UTC' }, run);
-  return { [Symbol.dispose]: () => job.stop() };
+  return {
+    [Symbol.asyncDispose]: async () => {
+      job.stop();
+      await running;
+    },
+  };
 };

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,12 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { LogDigest } from '#contracts/audit/log-digest.ts';
+import { digestHash, digestSigningText, type LogDigest } from '#contracts/audit/log-digest.ts';
+import { LOG_DIGEST_STREAM } from '#contracts/events/log-digest.ts';
+import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
 import type { ProofEvent, ProofHeader, ProofStatement } from '#contracts/audit/proof.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
-import { createSigningKey, readPublicKey } from '#application/audit/signing-key.ts';
+import { createSigningKey, readPublicKey, readSigningKey } from '#application/audit/signing-key.ts';
 import { checkProof } from '#application/audit/verify-proof.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
@@ -341,6 +343,39 @@ describe('digests of the log', () => {
     expect(stderr).toContain('The log is not the one that was signed');
     expect((await ops('digest', 'verify')).code).toBe(0);
     expect((await signDigest()).sequence).toBe(last.sequence + 1);
+  });
+});
+
+describe('a log whose digest was exchanged', () => {
+  it('is refused, also when its own key signed the other digest', async () => {
+    await using other = await openApiStack();
+    await other.seed(['signed']);
+    const environment = { ...other.environment, AUDIT_SIGNING_KEY: audit_signing_key };
+    const { stdout } = await commands.run(['--json', 'digest', 'make'], environment);
+    const signed = JSON.parse(stdout) as LogDigest;
+    const { privateKey } = readSigningKey(audit_signing_key);
+    const exchanged: LogDigest = {
+      ...signed,
+      sequence: 2,
+      previous_digest: digestHash(signed),
+      events: signed.events + 1,
+    };
+    const text = Buffer.from(digestSigningText(exchanged), 'utf8');
+    const signature = sign(null, text, privateKey).toString('base64');
+    const appended = async (revision: bigint, data: LogDigest): Promise<unknown> =>
+      other.eventStore.append(
+        LOG_DIGEST_STREAM,
+        revision,
+        [{ type: 'LogDigestSigned', data }],
+        eventMetadata({ actor: serviceActor('forger'), correlationId: 'forged', causationId: 'forged' }),
+        randomUUID(),
+      );
+    await appended(0n, { ...exchanged, signature });
+    const reply = await commands.run(['digest', 'verify'], environment);
+    expect([reply.code, reply.stderr.trim()]).toEqual([
+      1,
+      'The log is not the one that was signed: digest 2 has another root.',
+    ]);
   });
 });
 

@@ -120,6 +120,7 @@ describe('ops attest', () => {
     'says whole when all is compared with a replay, and its report verifies offline',
     async () => {
       const file = join(root, 'whole.html');
+      expect((await commands.run(['digest', 'make'], environment)).code).toBe(0);
       const outcome = await attest(['--verify', '--report', file]);
       expect(outcome, outcome.reasons).toMatchObject({ code: 0, word: 'whole' });
       const page = await readFile(file, 'utf8');

@@ -22,7 +22,7 @@ export type RunningServices = {
   /** Resolves when the API answers. */
   untilReady(): Promise<void>;
   /**
-   * Starts worker and media archive once the demo is tracked: the worker then writes nightly lists and briefs, and
+   * Starts worker and media archive once the demo is tracked: the worker then signs the log, writes nightly lists and briefs, and
    * copying would slow the load down.
    */
   startAfterDemo(): Promise<void>;
@@ -90,6 +90,13 @@ export const startServices = async (
     entry: `services/${name}/main.ts`,
     environment: environmentOf(settings, servers),
   });
+  const worker: ServiceDefinition = {
+    ...plain('worker'),
+    environment: {
+      ...environmentOf(settings, servers),
+      AUDIT_SIGNING_KEY: secrets.audit_signing_key,
+    },
+  };
   const delivery: ServiceDefinition = {
     ...plain('delivery'),
     environment: {
@@ -176,7 +183,7 @@ export const startServices = async (
     intakeUrl: `http://127.0.0.1:${intakePort}`,
     untilReady: () => ready,
     startAfterDemo: async () => {
-      for (const definition of [plain('worker'), ...media]) await start(definition);
+      for (const definition of [worker, ...media]) await start(definition);
     },
   };
 };

@@ -7,7 +7,17 @@ const readPage = (name: string): GuidePage => {
   return { name, text, title: /^# (.+)$/m.exec(text)?.[1] ?? name };
 };
 
-const NAMES = ['first-call', 'figures', 'lists', 'writes', 'alerts', 'webhooks', 'client', 'test-keys'];
+const NAMES = [
+  'first-call',
+  'figures',
+  'history',
+  'lists',
+  'writes',
+  'alerts',
+  'webhooks',
+  'client',
+  'test-keys',
+];
 
 /** Reads the pages of `contracts/guide/`, in reading order. */
 export const readGuide = (): readonly GuidePage[] => NAMES.map(readPage);

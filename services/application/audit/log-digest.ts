@@ -127,7 +127,7 @@ type Covered = Pick<LogDigest, 'recorded_until' | 'events' | 'streams' | 'root'>
 /** Continues the tree after `last` by events of the log: by all, or until it has `eventsMax` in all. */
 const extendTree = async (
   client: Transaction,
-  log: RawLog,
+  { log, signal }: Pick<DigestMaker, 'log' | 'signal'>,
   last: Stored | null,
   eventsMax = Number.POSITIVE_INFINITY,
 ): Promise<Covered | null> => {
@@ -140,6 +140,7 @@ const extendTree = async (
     batch = [];
   };
   for await (const event of log.forwards(last?.position ?? null)) {
+    signal?.throwIfAborted();
     if (events >= eventsMax) break;
     if (event.stream.startsWith('$')) continue;
     batch.push(event);
@@ -190,6 +191,8 @@ export type DigestMaker = {
   readonly signingKey: SigningKey;
   /** Process that signs. */
   readonly service: string;
+  /** Ends the reading of the log; nothing is signed then. */
+  readonly signal?: AbortSignal;
 };
 
 const requireSigned = (digest: LogDigest, before: LogDigest | null): void => {
@@ -204,13 +207,13 @@ const requireSigned = (digest: LogDigest, before: LogDigest | null): void => {
 /** Follows digests that are in the log and not in the tables. Throws `LogAltered` for one that differs from the log. */
 const followDigests = async (
   client: Transaction,
-  { log, eventStore }: Pick<DigestMaker, 'log' | 'eventStore'>,
+  { eventStore, ...source }: Pick<DigestMaker, 'log' | 'eventStore' | 'signal'>,
 ): Promise<Stored | null> => {
   let last = await readLast(client);
   const after = BigInt(last?.digest.sequence ?? 0) - 1n;
   for await (const { data } of eventStore.read<LogDigestSigned>(LOG_DIGEST_STREAM, after)) {
     requireSigned(data, last?.digest ?? null);
-    const covered = await extendTree(client, log, last, data.events);
+    const covered = await extendTree(client, source, last, data.events);
     if (covered?.root !== data.root || covered.events !== data.events)
       throw new LogAltered(`digest ${data.sequence} has another root`);
     last = await store(client, { digest: data, position: covered.position });
@@ -223,14 +226,14 @@ const followDigests = async (
  * made again from the log, and checked by the digests in it. Throws `LogAltered`.
  */
 export const makeDigest = async (
-  { database, log, eventStore, signingKey, service }: DigestMaker,
+  { database, signingKey, service, ...logs }: DigestMaker,
   now: Date,
 ): Promise<LogDigest | null> => {
   await installSchema(database, { lock: ADVISORY_LOCKS.logDigestSchema, sql: SCHEMA });
   return await inTransaction(database, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.logDigest]);
-    const last = await followDigests(client, { log, eventStore });
-    const covered = await extendTree(client, log, last);
+    const last = await followDigests(client, logs);
+    const covered = await extendTree(client, logs, last);
     if (covered === null) return null;
     const { position, ...tree } = covered;
     const unsigned = {
@@ -247,7 +250,7 @@ export const makeDigest = async (
     const digest: LogDigest = { ...unsigned, signature };
     // A crash before the commit leaves the digest in the log, from where the next call takes it.
     const id = randomUUID();
-    await eventStore.append(
+    await logs.eventStore.append(
       LOG_DIGEST_STREAM,
       BigInt(digest.sequence) - 2n,
       [{ type: 'LogDigestSigned', data: digest }],

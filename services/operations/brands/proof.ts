@@ -49,11 +49,11 @@ const tooManyStreams = (): Refusal => {
 /** Names of categories are read with brands, and no figure rests on them. */
 const isFigureStream = (stream: string): boolean => !stream.startsWith('category-');
 
-/** Streams of the figure. Throws `Refusal` for too many. */
+/** Streams of the figure, by name. Throws `Refusal` for too many. */
 const streamsOfFigure = ({ streams }: PastBasis): readonly (readonly [string, StreamBasis])[] => {
   const found = [...streams].filter(([stream]) => isFigureStream(stream));
   if (found.length > PROOF_STREAMS_MAX) throw tooManyStreams();
-  return found;
+  return found.toSorted(([one], [other]) => (one < other ? -1 : 1));
 };
 
 const example: z.infer<typeof Proof> = {

@@ -15,6 +15,8 @@ import {
   type InvariantsReport,
   readVerification,
 } from '#application/invariants/check-invariants.ts';
+import { LogAltered, verifyDigests } from '#application/audit/log-digest.ts';
+import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { pause, systemClock } from '#platform/clock.ts';
 import { describeCommandError, describeServerError } from '#platform/command-line.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -379,12 +381,26 @@ const checkDeliveries = async ({ pool }: AttestDependencies): Promise<Checked> =
   };
 };
 
-/** Never throws for a part that cannot be checked. `isReplayed`: also compares read models with a replay. */
+/** Compares the log with each digest that was signed of it. */
+const checkDigests = async ({ pool, eventStore }: AttestDependencies, log: RawLog): Promise<Checked> => {
+  try {
+    const last = await verifyDigests({ database: pool, log, eventStore });
+    return last === null
+      ? { checked: 'nothing', findings: [unchecked('no digest of the log is signed; `digest make` does it')] }
+      : { checked: `${last.sequence} digests, the last over ${last.events} events`, findings: [] };
+  } catch (error) {
+    if (error instanceof LogAltered) return { checked: 'digests', findings: [broken(error.message)] };
+    throw error;
+  }
+};
+
+/** Never throws for a part that cannot be checked. `rawLog`: to compare read models with a replay, and digests with the log. */
 export const attest = async (
   dependencies: AttestDependencies,
-  isReplayed: boolean,
+  rawLog: RawLog | null,
   signal: AbortSignal,
 ): Promise<Attestation> => {
+  const isReplayed = rawLog !== null;
   const servers = await runCheck('servers', () => checkServers(dependencies));
   const readModels = await runCheck('read models', () => checkReadModels(dependencies));
   let histories: Histories | null = null;
@@ -398,7 +414,13 @@ export const attest = async (
     const { checked } = await readLog(dependencies.eventStore, 0n, new Map(), signal);
     return checked;
   });
-  const replays = isReplayed ? [await runCheck('replays', () => checkReplays(dependencies, signal))] : [];
+  const replays =
+    rawLog === null
+      ? []
+      : [
+          await runCheck('digests', () => checkDigests(dependencies, rawLog)),
+          await runCheck('replays', () => checkReplays(dependencies, signal)),
+        ];
   const figures = await runCheck('figures', () => checkFigures(dependencies, isReplayed, signal));
   const deliveries = await runCheck('deliveries', () => checkDeliveries(dependencies));
   const checks = [servers, log, ofHistories, readModels, ...replays, figures, deliveries];

@@ -332,7 +332,7 @@ export const registerAttestRoute = (
   const attesting = createConcurrencyLimit(1, 'attestations');
   app.get('/ops/attest', { config: { budgetMs: LONG_BUDGET_MS } }, async (request) => {
     readQuery(Nothing, request.query);
-    return await attesting(async () => record(request, await attest(dependencies, false, ending)));
+    return await attesting(async () => record(request, await attest(dependencies, null, ending)));
   });
 };
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { isJson, onOneLine } from '#platform/command-line.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { openServerChecks } from '#platform/process/readiness.ts';
@@ -54,7 +55,8 @@ const run = async (
   const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));
   const servers = resources.use(openServerChecks(settings));
   const dependencies = { pool, db, eventStore, serverChecks: servers.checks };
-  const result = await attest(dependencies, verify, ending.signal);
+  const rawLog = verify ? openRawLog(settings.EVENT_STORE_URL) : null;
+  const result = await attest(dependencies, rawLog, ending.signal);
   if (report !== undefined && signingKey !== null) await writeFile(report, writeReport(result, signingKey));
   process.exitCode = WORDS[result.word].exitCode;
   if (isJson(command)) return console.log(JSON.stringify(result));
@@ -106,7 +108,10 @@ export const registerAttestCommand = (program: Command): void => {
   const command = program
     .command('attest')
     .description(`say in a word whether log, read models and histories are whole and healthy. ${CODES}`)
-    .option('--verify', 'compare read models with a replay, and verify all figures now')
+    .option(
+      '--verify',
+      'compare the log with its digests, read models with a replay, and verify all figures now',
+    )
     .option('--report <file>', 'write the result as a signed HTML page, too')
     .action(run);
   command
