@@ -13,7 +13,7 @@ import type { Allowance, RequestCounts } from '#application/access/request-count
 import type { Json } from './output/observed.ts';
 import { readPictures } from './output/pictures.ts';
 import type { Tool, ToolContext } from './tools/define-tool.ts';
-import { cleanText, errorResult } from './output/result.ts';
+import { asKnownAt, cleanText, errorResult } from './output/result.ts';
 
 export type McpCall = {
   readonly caller: Caller;
@@ -43,7 +43,12 @@ export const createToolContext = (
       if (error instanceof SlugReplaced) return run(error.applyTo(input));
       throw error;
     });
-    return { data: JSON.parse(reply.data) as Json, asOf: reply.asOf, cursor: reply.cursor };
+    return {
+      data: JSON.parse(reply.data) as Json,
+      asOf: reply.asOf,
+      cursor: reply.cursor,
+      notes: reply.past === undefined ? [] : [asKnownAt(String(query['as_of']), reply.past)],
+    };
   },
 });
 

@@ -44,6 +44,15 @@ test('texts are observed unless their field holds codes, and stand in the object
   });
 });
 
+test('a proof has its words in plain fields', () => {
+  const proof = {
+    statement: { figure: 'active_ads', streams: [{ stream: 'adLibrary-1', revision: '812' }] },
+    rule: 'Ads not inactive.',
+    digest: { root: 'a1'.repeat(8), signature: 'c2lnbmF0dXJl+w==' },
+  };
+  expect(separate(proof, { ...OPTIONS, isOwn: true })).toEqual(proof);
+});
+
 test('a text is cut between characters, and half a surrogate pair is replaced', () => {
   expect(cutText('👟👟👟', 2)).toEqual({ text: '👟👟…', isCut: true });
   expect(cutText('a\uD83D', 10)).toEqual({ text: 'a\uFFFD', isCut: false });

@@ -25,15 +25,17 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(
     'state state_basis creative_key ad_id page_id item_type item_key subject_type subject_key ' +
     'created_by editors visibility workspace_id key_id plan scopes data_version category_slug trigger ' +
     'channel sends_on outcome failure week feedback sha256 resource price_move details product_id ' +
-    'variant_id platforms library_url'
+    'variant_id platforms library_url subject stream figure'
   ).split(' '),
 );
-/** Fields whose objects hold text of the service: its categories and its catalogue of tools. */
+/** Fields whose objects hold text of the service: its categories, its catalogue of tools, and what it proves. */
 const OWN_OBJECTS: ReadonlySet<string> = new Set([
   'category',
   'mid_category',
   'parent',
   'sources',
+  'statement',
+  'digest',
   'tool',
   'tools',
 ]);

@@ -50,6 +50,9 @@ export const NOT_SEEN =
 export const NO_MONEY = 'No figure is spend, revenue or performance; counts are ads observed.';
 export const TRAFFIC_ESTIMATED = 'Visits, rankings and demographics are estimates of a traffic provider.';
 export const SHARED_PAGES = 'A shared page is an observed association; ownership is not known.';
+/** `late`: events about what was observed by the moment, recorded only afterwards. */
+export const asKnownAt = (moment: string, { late }: { readonly late: number }): string =>
+  `This is the answer as known at ${moment}. Late events, which were observed by then but recorded afterwards, do not count: ${late}.`;
 export const IMAGES_NOT_STORED =
   'No image is attached: no thumbnail of these creatives is stored. `media_url` links to the stored file, if there is one.';
 export const someImages = (count: number): string =>

@@ -10,6 +10,7 @@ import {
   getBrandVelocity,
 } from '#operations/brands/activity.ts';
 import { getBrandCoverage } from '#operations/brands/coverage.ts';
+import { getBrandProof } from '#operations/brands/proof.ts';
 import { getBrandDemographics, getBrandTrajectory } from '#operations/brands/demographics.ts';
 import {
   getBrandCopyReuse,
@@ -21,6 +22,7 @@ import {
 import { getBrandSplitTests, getBrandStore, getBrandTechStack } from '#operations/brands/site.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { FigureNameField } from '#contracts/values/figures.ts';
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import { listAudience } from '#operations/audience.ts';
@@ -50,8 +52,10 @@ import {
   imagesInput,
   isUuid,
   listInput,
+  pastInput,
   slugCost,
   textField,
+  timeInput,
 } from './parameters.ts';
 import { type ShownCreative, creativesIn, imageIndexOf } from '../output/pictures.ts';
 import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
@@ -112,9 +116,17 @@ const ENDPOINTS = {
   operators: listBrandOperators,
   network: getBrandNetwork,
   coverage: getBrandCoverage,
+  proof: getBrandProof,
 } as const satisfies Readonly<Record<string, Endpoint>>;
 type Name = keyof typeof ENDPOINTS;
 const NAMES = Object.keys(ENDPOINTS) as [Name, ...Name[]];
+
+const hasPast = (name: Name): boolean => {
+  const { past }: Endpoint = ENDPOINTS[name];
+  return past !== undefined || name === 'proof';
+};
+const quoted = (names: readonly Name[]): string => names.map((name) => `\`${name}\``).join(', ');
+const PAST_NAMES = quoted(NAMES.filter(hasPast));
 
 const NOTES: Partial<Readonly<Record<Name, string>>> = {
   daily_activity: 'Days never observed are absent, not zero.',
@@ -123,21 +135,51 @@ const NOTES: Partial<Readonly<Record<Name, string>>> = {
   demographics: TRAFFIC_ESTIMATED,
   operators: SHARED_PAGES,
   network: SHARED_PAGES,
+  proof:
+    '`bundle_url` leads your user to every event that the figure rests on. It needs no key and expires at `expires_at`.',
 };
 
-const sectionOf = (name: Name, brandId: string, weeks: number, now: number): Section => {
+type Asked = {
+  readonly weeks: number;
+  readonly as_of?: string | undefined;
+  readonly figure?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+};
+
+const checkAsked = (names: readonly Name[], { as_of, figure, from, to }: Asked): void => {
+  const others = names.filter((name) => !hasPast(name));
+  if (as_of !== undefined && others.length > 0) {
+    throw new Refusal(
+      'invalid_input',
+      `\`as_of\` goes with the sections ${PAST_NAMES}. Ask for ${quoted(others)} without it.`,
+    );
+  }
+  const isProof = names.includes('proof');
+  if (isProof && figure === undefined) {
+    throw new Refusal('invalid_input', 'The section `proof` needs `figure`.');
+  }
+  if (!isProof && [figure, from, to].some((one) => one !== undefined)) {
+    throw new Refusal('invalid_input', '`figure`, `from` and `to` go with the section `proof`.');
+  }
+};
+
+const sectionOf = (name: Name, brandId: string, asked: Asked, now: number): Section => {
+  const { weeks, as_of, figure, from, to } = asked;
   const endpoint = ENDPOINTS[name];
   const params = { brandId };
-  const since = utcDateOfMs(now - weeks * 7 * DAY_MS);
+  const since = utcDateOfMs((as_of === undefined ? now : Date.parse(as_of)) - weeks * 7 * DAY_MS);
   const queries: Partial<Readonly<Record<Name, Readonly<Record<string, unknown>>>>> = {
     velocity: { weeks },
     daily_activity: { from: since },
     creative_library: { sample: SAMPLE },
     store: { limit: PRODUCTS },
     similar: { limit: SITES },
+    proof: { figure, from, to },
   };
   if (name === 'network') return { name, endpoint, input: { query: { brand_id: brandId } } };
-  return { name, endpoint, input: { params, query: queries[name] ?? {} }, isOwn: name === 'tech_stack' };
+  const query = { ...queries[name], as_of };
+  return { name, endpoint, input: { params, query }, isOwn: name === 'tech_stack' || name === 'proof' };
 };
 
 const creativesOf = (sections: Json, baseUrl: string): readonly ShownCreative[] => {
@@ -151,7 +193,7 @@ export const getBrand = tool({
   name: 'get_brand',
   title: 'Get a brand',
   description:
-    'Returns up to five sections about one brand: activity of its ads, social pages, creatives, site, store, traffic estimates, links to other brands, and coverage: what was observed and what was not.',
+    'Returns up to five sections about one brand: activity of its ads, social pages, creatives, site, store, traffic estimates, links to other brands, coverage (what was observed and what was not), and the proof of a figure.',
   input: z.strictObject({
     brand: Brand,
     include: z.array(z.enum(NAMES)).min(1).max(INCLUDE_MAX).default(['profile', 'velocity']),
@@ -161,6 +203,10 @@ export const getBrand = tool({
       .max(WEEKS_MAX)
       .default(WEEKS_DEFAULT)
       .meta({ description: 'Weeks back, for velocity and daily_activity.' }),
+    ...pastInput('profile, velocity, daily_activity, formats and proof'),
+    figure: FigureNameField.optional().meta({ description: 'For proof.' }),
+    from: timeInput('First day of the figure, for new_ads and retired_ads.', 'date'),
+    to: timeInput('Last day of the figure.', 'date'),
     ...imagesInput(0),
   }),
   output: 'structured',
@@ -168,18 +214,20 @@ export const getBrand = tool({
   scopes: ({ include }) =>
     include.includes('operators') ? ['brands:read', 'operators:read'] : ['brands:read'],
   cost: ({ include }) => new Set(['profile', ...include]).size,
-  run: async ({ brand: text, include, weeks, images, image_type }, context) => {
-    // An unknown brand would make every section fail, so it is read first.
-    const profile = await context.call(getBrandEndpoint, { params: { brandId: text } });
+  run: async ({ brand: text, include, images, image_type, ...asked }, context) => {
+    const names = [...new Set(include)];
+    checkAsked(names, asked);
+    // An unknown brand or a wrong moment would make every section fail, so this is read first.
+    const input = { params: { brandId: text }, query: { as_of: asked.as_of } };
+    const profile = await context.call(getBrandEndpoint, input);
     const options = { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl: context.baseUrl };
     const record = separate(profile.data, options) as JsonObject;
     const { id, slug, domain, url, observed } = record;
     const name = (observed as JsonObject | undefined)?.['name'] ?? null;
-    const names = [...new Set(include)];
     const brandId = textField(profile.data, 'id');
     const others = names.filter((one) => one !== 'profile');
     const read = await readSections(
-      others.map((one) => sectionOf(one, brandId, weeks, context.now)),
+      others.map((one) => sectionOf(one, brandId, asked, context.now)),
       context,
     );
     const sections: JsonObject = {
@@ -189,9 +237,9 @@ export const getBrand = tool({
     const { value, notes } = fitLists(sections, RESULT_MAX_BYTES - ENVELOPE_BYTES);
     const asOfs = [...(names.includes('profile') ? [profile.asOf] : []), ...read.asOfs];
     const isShown = names.includes('creative_library');
-    const asked = { count: isShown ? images : 0, type: image_type };
-    const pictures = await context.pictures(creativesOf(value, context.baseUrl), asked);
-    const said = new Set([NOT_SEEN, NO_MONEY, ...names.flatMap((one) => NOTES[one] ?? [])]);
+    const wanted = { count: isShown ? images : 0, type: image_type };
+    const pictures = await context.pictures(creativesOf(value, context.baseUrl), wanted);
+    const said = new Set([...profile.notes, NOT_SEEN, NO_MONEY, ...names.flatMap((one) => NOTES[one] ?? [])]);
     const content = {
       brand: {
         id: id ?? null,

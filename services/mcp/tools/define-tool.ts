@@ -8,7 +8,13 @@ import type { Cursors } from '#operations/dependencies/cursors.ts';
 import type { Json } from '../output/observed.ts';
 import type { ImagesAsked, Pictures, ShownCreative } from '../output/pictures.ts';
 
-export type Part = { readonly data: Json; readonly asOf: string | null; readonly cursor: string | null };
+export type Part = {
+  readonly data: Json;
+  readonly asOf: string | null;
+  readonly cursor: string | null;
+  /** Sentences for the notes of the answer: one when it is of a past moment. */
+  readonly notes: readonly string[];
+};
 
 export type EndpointInput = {
   /** Without `ws`, which is always the caller's workspace. */

@@ -24,7 +24,7 @@ import {
 import { type Json, type JsonObject, OBSERVED_IN_FETCH_MAX, separate } from '../output/observed.ts';
 import { type ImagesAsked, type Pictures, creativesIn, imageIndexOf } from '../output/pictures.ts';
 import { type ToolContext, tool } from './define-tool.ts';
-import { categoryIdOf, imagesInput, isUuid } from './parameters.ts';
+import { categoryIdOf, imagesInput, isUuid, pastInput } from './parameters.ts';
 
 export type FetchKind = {
   readonly endpoint: Endpoint;
@@ -99,8 +99,9 @@ export const FETCH_KINDS: Readonly<Record<string, FetchKind>> = {
   },
 };
 
-export const endpointsOf = ({ endpoint, more }: FetchKind): readonly Endpoint[] =>
-  more ? [endpoint, more.endpoint] : [endpoint];
+/** The second endpoint takes no `as_of`, so an answer of a past moment is without it. */
+export const endpointsOf = ({ endpoint, more }: FetchKind, asOf?: string): readonly Endpoint[] =>
+  more && asOf === undefined ? [endpoint, more.endpoint] : [endpoint];
 
 export const scopesOfKind = (kind: FetchKind): readonly Scope[] => [
   ...new Set(endpointsOf(kind).map(({ scope }) => scope)),
@@ -126,17 +127,21 @@ const isCategorySlug = (id: string): boolean =>
 
 type Fetched = { readonly kind: FetchKind; readonly result: JsonObject; readonly record: Json };
 
-const fetchObject = async (id: string, context: ToolContext): Promise<Fetched> => {
+const fetchObject = async (id: string, context: ToolContext, asOf?: string): Promise<Fetched> => {
   const parsed = parseId(id);
   if (!parsed) {
     const kinds = Object.keys(FETCH_KINDS).map((kind) => `\`${kind}:\``);
     throw new Refusal('invalid_input', `The id must begin with one of ${kinds.join(', ')}.`);
   }
   const { kind } = parsed;
+  if (asOf !== undefined && kind.endpoint.past === undefined) {
+    const message = '`as_of` goes with ids that begin with `brand:` or `ad:`. Fetch this one without it.';
+    throw new Refusal('invalid_input', message);
+  }
   const key = isCategorySlug(id) ? await categoryIdOf(context, parsed.key) : parsed.key;
   const params = { [kind.parameter]: key };
   const [main, more] = await Promise.all(
-    endpointsOf(kind).map((endpoint) => context.call(endpoint, { params })),
+    endpointsOf(kind, asOf).map((endpoint) => context.call(endpoint, { params, query: { as_of: asOf } })),
   );
   if (!main) throw new Error('a kind has an endpoint');
 
@@ -154,7 +159,7 @@ const fetchObject = async (id: string, context: ToolContext): Promise<Fetched> =
       url: library ?? url ?? `adintel://${id.replace(':', 's/')}`,
       metadata: {
         ...timesOf([main.asOf, ...(more ? [more.asOf] : [])], context.now),
-        notes: [...kind.notes, ...notes],
+        notes: [...main.notes, ...kind.notes, ...notes],
       },
     };
     return bytesOf(result) <= RESULT_MAX_BYTES - IMAGES_BYTES ? { kind, result, record: value } : null;
@@ -194,6 +199,7 @@ export const fetchTool = tool({
       .min(1)
       .max(ID_MAX_LENGTH)
       .meta({ description: 'For example `brand:allbirds` or `ad:123`.' }),
+    ...pastInput('`brand:` and `ad:`'),
     ...imagesInput(1),
   }),
   output: 'text',
@@ -202,12 +208,12 @@ export const fetchTool = tool({
     const parsed = parseId(id);
     return [...(parsed ? scopesOfKind(parsed.kind) : [])];
   },
-  cost: ({ id }) => {
+  cost: ({ id, as_of }) => {
     const parsed = parseId(id);
-    return parsed ? endpointsOf(parsed.kind).length + (isCategorySlug(id) ? 1 : 0) : 1;
+    return parsed ? endpointsOf(parsed.kind, as_of).length + (isCategorySlug(id) ? 1 : 0) : 1;
   },
-  run: async ({ id, images, image_type }, context) => {
-    const fetched = await fetchObject(id, context);
+  run: async ({ id, as_of, images, image_type }, context) => {
+    const fetched = await fetchObject(id, context, as_of);
     const asked: ImagesAsked = { count: fetched.kind.hasImages === true ? images : 0, type: image_type };
     const pictures = await context.pictures(creativesIn(fetched.record, context.baseUrl), asked);
     return textResult(withPictures(fetched.result, pictures), pictures.blocks);

@@ -28,10 +28,7 @@ export type ListRequest = {
   readonly notes?: readonly string[];
 };
 
-export type CardPage = Omit<Part, 'data'> & {
-  readonly items: readonly Json[];
-  readonly notes: readonly string[];
-};
+export type CardPage = Omit<Part, 'data'> & { readonly items: readonly Json[] };
 
 /** Cuts lists inside a card that is too large; one with too long texts keeps only its identity. */
 const fitCard = (card: Json): Json => {
@@ -61,13 +58,13 @@ const readPage = async (
   const part = await read(limit);
   const items = cardsOf(part.data, isOwn, context);
   const kept = countThatFits(items, ITEMS_MAX_BYTES);
-  if (kept === items.length) return { ...part, items, notes };
+  if (kept === items.length) return { ...part, items, notes: [...part.notes, ...notes] };
   const shorter = await read(Math.max(1, kept));
   const cards = cardsOf(shorter.data, isOwn, context);
   return {
     ...shorter,
     items: cards.slice(0, countThatFits(cards, ITEMS_MAX_BYTES)),
-    notes: [...notes, cutNote(cards.length, items.length)],
+    notes: [...shorter.notes, ...notes, cutNote(cards.length, items.length)],
   };
 };
 

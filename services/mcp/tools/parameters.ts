@@ -21,6 +21,15 @@ export const listInput = {
     .meta({ description: '`next_cursor` of the page before; same other arguments.' }),
 } as const;
 
+const TIME_MAX_LENGTH = 40;
+/** Endpoints check times and days, so that `tools/list` does not repeat their patterns. */
+export const timeInput = (description: string, format: 'date-time' | 'date' = 'date-time') =>
+  z.string().max(TIME_MAX_LENGTH).optional().meta({ format, description });
+/** `where`: parts of the tool that take `as_of`. */
+export const pastInput = (where: string) => ({
+  as_of: timeInput(`Past moment such as 2026-11-01T00:00:00Z; the answer is as known then. For ${where}.`),
+});
+
 export const Brand = slugOrUuid.meta({ description: 'Slug or uuid of a brand.' });
 export const Category = slugOrUuid.meta({ description: 'Slug or uuid of a category.' });
 export const imagesInput = (defaultCount: number) => ({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listBrandAds, searchAds as searchAdsEndpoint } from '#operations/ads.ts';
 import { listBrands } from '#operations/brands/brands.ts';
+import { Refusal } from '#contracts/errors.ts';
 import { AdStatus } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormat, Country } from '#contracts/values/primitives.ts';
 import { CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
@@ -29,6 +30,7 @@ import {
   imagesInput,
   isUuid,
   listInput,
+  pastInput,
   slugCost,
   textField,
 } from './parameters.ts';
@@ -101,6 +103,7 @@ export const searchAds = tool({
       description: '`missing`: not in the last scan, not confirmed inactive.',
     }),
     country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
+    ...pastInput('`brand` alone'),
     ...listInput,
   }),
   output: 'structured',
@@ -110,9 +113,16 @@ export const searchAds = tool({
     return brand === undefined || isUuid(brand) || isBrandAlone ? ['ads:read'] : ['ads:read', 'brands:read'];
   },
   cost: ({ brand }) => 1 + slugCost(brand),
-  run: async ({ brand, q, format, status, country, limit, cursor }, context) => {
+  run: async ({ brand, q, format, status, country, as_of, limit, cursor }, context) => {
     if (brand !== undefined && [q, format, status, country].every((one) => one === undefined)) {
-      return listAnswer(listBrandAds, { limit, cursor, params: { brandId: brand }, notes: NOTES }, context);
+      const input = { params: { brandId: brand }, query: { as_of } };
+      return listAnswer(listBrandAds, { limit, cursor, ...input, notes: NOTES }, context);
+    }
+    if (as_of !== undefined) {
+      throw new Refusal(
+        'invalid_input',
+        '`as_of` goes with `brand` alone: leave out `q`, `format`, `status` and `country`.',
+      );
     }
     const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
     const query = { q, brand_id: brandId, format, status, country };

@@ -22,6 +22,7 @@ import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { Cadence, CalendarDate, Uuid } from '#contracts/values/primitives.ts';
 import { SignalKind } from '#contracts/values/signals.ts';
 import { listRadar } from '#operations/radar.ts';
+import { listBrandChanges, listWorkspaceChanges } from '#operations/brands/changes.ts';
 import { listSignals } from '#operations/signals.ts';
 import { RequestReport } from '#contracts/resources/workspace/report.ts';
 import { ItemKey, ItemTypeName, SubjectTypeName } from '#contracts/values/items.ts';
@@ -39,7 +40,7 @@ import {
 import { type Json, type JsonObject, OBSERVED_IN_FETCH_MAX, separate } from '../output/observed.ts';
 import { type EndpointInput, type ToolContext, tool } from './define-tool.ts';
 import { listAnswer, readSections } from './list-answer.ts';
-import { Brand, brandIdOf, isUuid, listInput, slugCost } from './parameters.ts';
+import { Brand, brandIdOf, isUuid, listInput, pastInput, slugCost, timeInput } from './parameters.ts';
 
 const INCLUDE_MAX = 3;
 
@@ -89,18 +90,22 @@ export const getWorkspace = tool({
       .min(1)
       .max(INCLUDE_MAX)
       .default(['me', 'tracked_brands']),
+    ...pastInput('`tracked_brands` alone'),
     ...listInput,
   }),
   output: 'structured',
   kind: 'reader',
   scopes: ({ include }): readonly Scope[] => [...new Set(include.map((name) => PARTS[name].endpoint.scope))],
   cost: ({ include }) => new Set(include).size,
-  run: async ({ include, limit, cursor }, context) => {
+  run: async ({ include, as_of, limit, cursor }, context) => {
     const names = [...new Set(include)];
     const [first] = names;
+    if (as_of !== undefined && names.some((name) => name !== 'tracked_brands')) {
+      throw new Refusal('invalid_input', '`as_of` goes with `tracked_brands` alone in `include`.');
+    }
     if (names.length === 1 && first !== undefined && isList(PARTS[first].endpoint)) {
       const { endpoint, isOwn } = PARTS[first];
-      return listAnswer(endpoint, { limit, cursor, isOwn }, context);
+      return listAnswer(endpoint, { limit, cursor, query: { as_of }, isOwn }, context);
     }
     if (cursor !== undefined) {
       throw new Refusal('invalid_input', '`cursor` goes with a single list in `include`.');
@@ -139,17 +144,49 @@ export const listBriefs = tool({
 const DAYS_MAX = 90;
 const DAYS_DEFAULT = 7;
 const NOTES = ['Only tracked brands are watched; a change states no cause.', NOT_SEEN, NO_MONEY];
+const DIFFERENCES_NOTES = [
+  'A difference is between what was known at `since` and at `until`; it states no cause.',
+  'Brands come first, then days, then ads. The list is complete only when `next_cursor` is absent; a page before may be empty.',
+  NOT_SEEN,
+  NO_MONEY,
+];
+
+/** Views that take a parameter. */
+const VIEWS_OF = {
+  kinds: ['signals', 'items'],
+  date: ['items'],
+  as_of: ['items'],
+  brand: ['items', 'differences'],
+  since: ['differences'],
+  until: ['differences'],
+} as const;
+
+const checkView = (view: string, args: Readonly<Partial<Record<keyof typeof VIEWS_OF, unknown>>>): void => {
+  for (const [name, views] of Object.entries(VIEWS_OF)) {
+    if (args[name as keyof typeof VIEWS_OF] === undefined || views.some((one) => one === view)) continue;
+    const named = views.map((one) => `\`${one}\``).join(' or ');
+    throw new Refusal('invalid_input', `\`${name}\` goes with the view ${named}.`);
+  }
+  if (view === 'differences' && args.since === undefined) {
+    throw new Refusal('invalid_input', 'The view `differences` needs `since`.');
+  }
+};
 
 export const listChanges = tool({
   name: 'list_changes',
   title: 'List changes',
   description:
-    'Lists what changed at tracked brands: `signals` sum changes up, `items` are single ads that started, stopped or lead elsewhere.',
+    'Lists what changed at tracked brands: `signals` sum changes up, `items` are single ads that started, stopped or lead elsewhere. `differences` compares what was known at two moments, field by field with the events, of tracked brands or of any `brand`.',
   input: z.strictObject({
-    view: z.enum(['signals', 'items']).default('signals'),
-    days: z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT),
+    view: z.enum(['signals', 'items', 'differences']).default('signals'),
+    days: z
+      .int()
+      .min(1)
+      .max(DAYS_MAX)
+      .default(DAYS_DEFAULT)
+      .meta({ description: 'For `signals` and `items`.' }),
     date: CalendarDate.optional().meta({ description: 'Only this day, for `items`.' }),
-    brand: Brand.optional().meta({ description: 'For `items`.' }),
+    brand: Brand.optional().meta({ description: 'For `items` and `differences`.' }),
     kinds: z
       .array(z.enum([...SignalKind.options, ...RadarItemType.options]))
       .min(1)
@@ -157,24 +194,34 @@ export const listChanges = tool({
       .meta({
         description: 'Of items: ad_started, ad_stopped, destination_changed. Of signals: the others.',
       }),
+    ...pastInput('`items`'),
+    since: timeInput('The earlier moment, required for `differences`.'),
+    until: timeInput('The later moment, for `differences`; now when absent.'),
     ...listInput,
   }),
   output: 'structured',
   kind: 'reader',
-  scopes: ({ brand }): readonly Scope[] =>
-    brand === undefined || isUuid(brand) ? ['tracking:read'] : ['tracking:read', 'brands:read'],
-  cost: ({ brand }) => 1 + slugCost(brand),
-  run: async ({ view, days, date, brand, kinds, limit, cursor }, context) => {
+  scopes: ({ view, brand }): readonly Scope[] => {
+    if (view === 'differences') return ['ads:read'];
+    return brand === undefined || isUuid(brand) ? ['tracking:read'] : ['tracking:read', 'brands:read'];
+  },
+  cost: ({ view, brand }) => 1 + (view === 'differences' ? 0 : slugCost(brand)),
+  run: async (args, context) => {
+    const { view, days, date, brand, kinds, as_of, since, until, limit, cursor } = args;
+    checkView(view, args);
+    if (view === 'differences') {
+      const request = { limit, cursor, query: { since, until }, notes: DIFFERENCES_NOTES };
+      return brand === undefined
+        ? listAnswer(listWorkspaceChanges, request, context)
+        : listAnswer(listBrandChanges, { ...request, params: { brandId: brand } }, context);
+    }
     // Sent as text, which the endpoint splits, so that the order of kinds does not change the cursor.
     const names = kinds?.join(',');
     if (view === 'signals') {
-      if (date !== undefined || brand !== undefined) {
-        throw new Refusal('invalid_input', '`date` and `brand` go with the view `items`.');
-      }
       return listAnswer(listSignals, { limit, cursor, query: { days, kinds: names }, notes: NOTES }, context);
     }
     const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
-    const query = { days, types: names, date, brand_id: brandId };
+    const query = { days, types: names, date, brand_id: brandId, as_of };
     return listAnswer(listRadar, { limit, cursor, query, notes: NOTES }, context);
   },
 });

@@ -6,6 +6,9 @@ import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { HOSTILE, INJECTION, recordHostileBrand } from './hostile-events.ts';
 import { openToolStack, textOf, type ToolStack } from './tool-stack.ts';
 
+/** Before the first event. */
+const THEN = '2026-01-01T00:00:00Z';
+
 let opened: ToolStack;
 let { ask, call, caller, dependencies, fetch } = {} as ToolStack;
 let brands: readonly CorpusBrand[];
@@ -90,6 +93,25 @@ describe('bad input', () => {
     ['fetch', { id: 'ad:99900099' }, /not found/i],
     ['search', { query: '\u0000' }, /NUL/],
     ['list_changes', { brand: 'alpha' }, /view `items`/],
+    ['list_changes', { as_of: THEN }, /view `items`/],
+    ['list_changes', { since: THEN }, /view `differences`/],
+    ['list_changes', { view: 'differences' }, /needs `since`/],
+    ['list_changes', { view: 'differences', since: THEN, kinds: ['ad_started'] }, /`signals` or `items`/],
+    ['list_changes', { view: 'differences', since: '2999-01-01T00:00:00Z' }, /since.*later than now/],
+    [
+      'get_brand',
+      { brand: 'alpha', include: ['coverage'], as_of: THEN },
+      /`velocity`.*`proof`.*`coverage` with/,
+    ],
+    ['get_brand', { brand: 'alpha', as_of: '2999-01-01T00:00:00Z' }, /as_of.*later than now/],
+    ['get_brand', { brand: 'alpha', as_of: 'yesterday' }, /as_of/],
+    ['get_brand', { brand: 'alpha', as_of: THEN }, /recorded by the moment/],
+    ['get_brand', { brand: 'alpha', include: ['proof'] }, /needs `figure`/],
+    ['get_brand', { brand: 'alpha', figure: 'active_ads' }, /section `proof`/],
+    ['get_brand', { brand: 'alpha', include: ['proof'], figure: 'new_ads' }, /`from`/],
+    ['search_ads', { brand: 'alpha', status: 'active', as_of: THEN }, /`brand` alone/],
+    ['fetch', { id: 'category:apparel', as_of: THEN }, /`brand:` or `ad:`/],
+    ['get_workspace', { as_of: THEN }, /`tracked_brands` alone/],
     ['explore_market', { kind: 'categories', parent: 'no-such-category' }, /explore_market/],
     ['save_item', { item_type: 'brand', item_key: 'x' }, /item_key/],
   ])('%s %j is answered by a sentence', async (name, args, sentence) => {

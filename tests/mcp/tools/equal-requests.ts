@@ -3,6 +3,9 @@ import { BRAND_IDS } from '../../operations/fixtures/demo-walk.ts';
 
 export const [BRAND = ''] = BRAND_IDS;
 
+/** Before the first event. */
+const SINCE = '2026-01-01T00:00:00Z';
+
 /** Calls of list tools, with the request of the API that has the same data. */
 export const LISTS: readonly [string, object, string][] = [
   ['find_brands', { sort: 'name', limit: 25 }, '/v1/brands?sort=name&limit=25'],
@@ -37,6 +40,12 @@ export const LISTS: readonly [string, object, string][] = [
     { view: 'items', days: 90, brand: BRAND, kinds: ['ad_started'] },
     `/v1/{ws}/radar?days=90&brand_id=${BRAND}&types=ad_started&limit=10`,
   ],
+  [
+    'list_changes',
+    { view: 'differences', brand: BRAND, since: SINCE, limit: 25 },
+    `/v1/brands/${BRAND}/changes?since=${SINCE}&limit=25`,
+  ],
+  ['list_changes', { view: 'differences', since: SINCE }, `/v1/{ws}/changes?since=${SINCE}&limit=10`],
   ['list_briefs', {}, '/v1/{ws}/briefs?limit=10'],
 ];
 
