@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { type DigestMaker, LogAltered, makeDigest, readDigests } from '#application/audit/log-digest.ts';
-import { type Clock, pause } from '#platform/clock.ts';
+import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 
 const RETRY_MS = 5_000;
@@ -10,16 +10,15 @@ const ATTEMPTS_MAX = 60;
 type Options = Omit<DigestMaker, 'log'> & {
   readonly rawLog: DigestMaker['log'];
   readonly cron: string;
-  readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
 
 /** Signs a digest of the log at the times of the cron expression, and at once if the last one is over a day old. */
-export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: Options): AsyncDisposable => {
+export const scheduleDigests = ({ cron, log, signal, rawLog, ...maker }: Options): AsyncDisposable => {
   let running: Promise<void> | null = null;
   const makeOnce = async (): Promise<void> => {
-    const digest = await makeDigest({ ...maker, log: rawLog, signal }, clock.now());
+    const digest = await makeDigest({ ...maker, log: rawLog, signal });
     if (digest !== null)
       log.info({ sequence: digest.sequence, events: digest.events, root: digest.root }, 'log digest signed');
   };
@@ -41,7 +40,7 @@ export const scheduleDigests = ({ cron, clock, log, signal, rawLog, ...maker }: 
     }));
   const catchUp = async (): Promise<void> => {
     const [last] = await readDigests(maker.database, 1);
-    if (last === undefined || clock.now().getTime() - Date.parse(last.made_at) > DAY_MS) await run();
+    if (last === undefined || maker.clock.now().getTime() - Date.parse(last.made_at) > DAY_MS) await run();
   };
   catchUp().catch((error: unknown) => log.warn({ err: error }, 'last log digest not readable'));
   const job = new Cron(cron, { timezone: 'UTC' }, run);

@@ -21,10 +21,10 @@ const RETRY_AFTER_SECONDS = 1;
 /** Counts a file until its reply is closed. Throws `Refusal` when too many files are sent. */
 export type LimitFiles = (reply: FastifyReply) => void;
 
-export const createFileLimit = (): LimitFiles => {
+export const createFileLimit = (max = FILES_IN_FLIGHT_MAX): LimitFiles => {
   let inFlight = 0;
   return (reply) => {
-    if (inFlight >= FILES_IN_FLIGHT_MAX)
+    if (inFlight >= max)
       throw new Refusal(
         'overloaded',
         `Too many files are being sent. Try again in ${RETRY_AFTER_SECONDS} s.`,
@@ -190,10 +190,13 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
 
 /** A proof of many events takes minutes; each of them waits for the event store for its own limited time. */
 const PROOF_MAX_MS = 300_000;
+/** Each has a connection to the event store. */
+const PROOFS_IN_FLIGHT_MAX = 8;
 
 /** Sends the bundle of a proof by signed URL, as it is read from the log. A bundle that was cut has no end line. */
 export const registerProofs = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { proofLinks, limitFiles, clock, log, pool, rawLog } = dependencies;
+  const { proofLinks, clock, log, pool, rawLog } = dependencies;
+  const limitProofs = createFileLimit(PROOFS_IN_FLIGHT_MAX);
   app.get<{ Querystring: Record<string, unknown> }>(
     PROOF_PATH,
     { exposeHeadRoute: true },
@@ -201,7 +204,7 @@ export const registerProofs = (app: FastifyInstance, dependencies: ApiDependenci
       const requestId = requestIdOf(request.headers['x-request-id']);
       try {
         const statement = proofLinks.open(request.query, clock.now());
-        limitFiles(reply);
+        limitProofs(reply);
         const { brand_id, figure } = statement;
         log.info({ request_id: requestId, brand_id, figure }, 'proof');
         reply

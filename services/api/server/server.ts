@@ -334,7 +334,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerProofs(app, dependencies);
   registerKeyDirectory(app, resources.botKey ?? null, clock);
   registerDocumentation(app, dependencies.baseUrl);
-  registerLogDigests(app, dependencies.pool);
+  registerLogDigests(app, dependencies);
 
   const served = [...methodsByUrl];
   for (const [url, methods] of served) {

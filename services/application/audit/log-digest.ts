@@ -19,6 +19,7 @@ import {
 import { Refusal } from '#contracts/errors.ts';
 import { LOG_DIGEST_STREAM, type LogDigestSigned } from '#contracts/events/log-digest.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import type { Clock } from '#platform/clock.ts';
 import { canCarryMark, portable } from '#platform/event-store/copy/first-recorded.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -124,6 +125,31 @@ type Covered = Pick<LogDigest, 'recorded_until' | 'events' | 'streams' | 'root'>
   readonly position: bigint;
 };
 
+/** Throws the reason of an abort also while the source is silent. */
+const untilAborted = async function* <T>(
+  source: AsyncGenerator<T>,
+  signal: AbortSignal = new AbortController().signal,
+): AsyncGenerator<T> {
+  let refuse: (reason: Error) => void = () => undefined;
+  const end = (): void => refuse(signal.reason as Error);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        refuse = reject;
+        source.next().then(resolve, reject);
+      });
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    // Not awaited, because a silent source would end much later.
+    source.return(undefined).catch(() => undefined);
+  }
+};
+
 /** Continues the tree after `last` by events of the log: by all, or until it has `eventsMax` in all. */
 const extendTree = async (
   client: Transaction,
@@ -139,8 +165,7 @@ const extendTree = async (
     for (const bucket of await chainBatch(client, batch)) buckets.add(bucket);
     batch = [];
   };
-  for await (const event of log.forwards(last?.position ?? null)) {
-    signal?.throwIfAborted();
+  for await (const event of untilAborted(log.forwards(last?.position ?? null), signal)) {
     if (events >= eventsMax) break;
     if (event.stream.startsWith('$')) continue;
     batch.push(event);
@@ -191,6 +216,7 @@ export type DigestMaker = {
   readonly signingKey: SigningKey;
   /** Process that signs. */
   readonly service: string;
+  readonly clock: Clock;
   /** Ends the reading of the log; nothing is signed then. */
   readonly signal?: AbortSignal;
 };
@@ -221,25 +247,27 @@ const followDigests = async (
   return last;
 };
 
-/**
- * Signs a digest of the log up to now and appends it. `null` while the log is empty. The tables can be dropped: they are
- * made again from the log, and checked by the digests in it. Throws `LogAltered`.
- */
-export const makeDigest = async (
-  { database, signingKey, service, ...logs }: DigestMaker,
-  now: Date,
-): Promise<LogDigest | null> => {
+/** `null` while the log is empty. Throws `LogAltered`. */
+const signNext = async ({
+  database,
+  signingKey,
+  service,
+  clock,
+  ...logs
+}: DigestMaker): Promise<LogDigest | null> => {
   await installSchema(database, { lock: ADVISORY_LOCKS.logDigestSchema, sql: SCHEMA });
   return await inTransaction(database, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.logDigest]);
     const last = await followDigests(client, logs);
     const covered = await extendTree(client, logs, last);
-    if (covered === null) return null;
+    if (covered === null && last === null) return null;
+    // A digest is in the log, after the events that it covers.
+    if (covered === null) throw new LogAltered(`nothing follows digest ${last?.digest.sequence}`);
     const { position, ...tree } = covered;
     const unsigned = {
       digest_version: 1 as const,
       sequence: (last?.digest.sequence ?? 0) + 1,
-      made_at: now.toISOString(),
+      made_at: clock.now().toISOString(),
       ...tree,
       previous_digest: digestHash(last?.digest ?? null),
       public_key_id: publicKeyId(signingKey.publicKey),
@@ -276,6 +304,20 @@ export const verifyDigests = async ({
     for (const table of ['stream', 'bucket', 'digest']) await client.query(`delete from log_digest.${table}`);
     return (await followDigests(client, logs))?.digest ?? null;
   });
+};
+
+/**
+ * Signs a digest of the log up to now and appends it. `null` while the log is empty. Tables that were dropped, or are of
+ * another copy of the log, are made again and checked by the digests in it. Throws `LogAltered`.
+ */
+export const makeDigest = async (maker: DigestMaker): Promise<LogDigest | null> => {
+  try {
+    return await signNext(maker);
+  } catch (error) {
+    if (!(error instanceof LogAltered)) throw error;
+    await verifyDigests(maker);
+    return await signNext(maker);
+  }
 };
 
 /** A stream of the newest digest, with the siblings on its way to the root. */

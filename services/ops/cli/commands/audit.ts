@@ -174,8 +174,8 @@ export const registerDigestCommands = (program: Command): void => {
       recordAction(async (dependencies) => {
         const { pool: database, rawLog: log, eventStore } = dependencies;
         const signingKey = requireSigningKey(dependencies);
-        const maker = { database, log, eventStore, signingKey, service: 'ops' };
-        const made = await makeDigest(maker, systemClock.now());
+        const maker = { database, log, eventStore, signingKey, service: 'ops', clock: systemClock };
+        const made = await makeDigest(maker);
         if (made === null) throw new Refusal('not_found', 'The log has no events yet.');
         return made;
       }),
