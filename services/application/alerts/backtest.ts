@@ -41,8 +41,6 @@ export type Backtest = {
   readonly events: number;
   readonly eventsBefore: number;
   readonly eventsUnread: number;
-  /** Log position of the last event; 0n without one. */
-  readonly position: bigint;
 };
 
 type Dependencies = {
@@ -138,6 +136,5 @@ export const backtestRule = async (
     sent: replay.sent,
     ...counts,
     eventsUnread: replay.unread(),
-    position: kept.at(-1)?.position ?? 0n,
   };
 };

@@ -96,6 +96,6 @@ export const backtestAlert = endpoint({
     const backtest = await pastPlaces(workspace_id, () => backtestRule(dependencies, rule, { since, until }));
     const channels = sendingChannelsOf(rule).length;
     const data = { from: since.toISOString(), to: until.toISOString(), ...shownBacktest(backtest, channels) };
-    return { data: JSON.stringify(data), asOf: null, position: backtest.position };
+    return { data: JSON.stringify(data), asOf: null };
   },
 });
