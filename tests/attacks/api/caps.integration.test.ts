@@ -154,9 +154,11 @@ const LISTS: readonly Filled[] = [
     name: 'alert rules',
     fill: async (key) => {
       await alertsThrough(app).track(key, brands);
-      await addRows(`insert into alerts.alert select $1, gen_random_uuid(), 'a', 'new_ads', '{}', 'daily', true,
-        null, null, true, null, null, $2, '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z'
-        from generate_series(1, ${ALERT_RULES_MAX - PLACES})`)(key);
+      await addRows(`insert into alerts.alert (workspace_id, alert_id, name, trigger, brand_ids, cadence, email, enabled,
+        created_by, created_at, updated_at) select $1, gen_random_uuid(), 'a', 'new_ads', '{}', 'daily', true, true,
+        $2, '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z' from generate_series(1, ${ALERT_RULES_MAX - PLACES})`)(
+        key,
+      );
     },
     path: 'alerts',
     body: () => ruleOn(brands),
