@@ -65,8 +65,8 @@ const idsOf = (world: World, { brandIdOf, adIdOf, messagesOf }: Placement): Reco
   };
 };
 
-/** Tells what was recorded between two moments, so the order of arrival decides. */
-const OF_RECORDING = '/v1/brands/{brandId}/changes';
+/** Replies about what was recorded when, on which the order of arrival decides. */
+const OF_RECORDING = ['/v1/brands/{brandId}/changes', '/v1/brands/{brandId}/proof'];
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/v1/brands/{brandId}/bounds': [
     '?figure=active_ads',
@@ -78,7 +78,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 const BY_BRAND = ['/v1/ads', '/v1/brand-network', '/v1/creatives', '/v1/pages'];
 
 const urlsOf = ({ path, method }: Endpoint, ids: Readonly<Record<string, readonly string[]>>): string[] => {
-  if (method !== 'GET' || path === OF_RECORDING) return [];
+  if (method !== 'GET' || OF_RECORDING.includes(path)) return [];
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const [name = ''] = parameters;
   if (parameters.length === 1)
