@@ -5161,7 +5161,7 @@ export interface components {
       /** When it was last changed, or one of its channels was suspended. */
       updated_at: string;
     };
-    /** What a rule would have sent, had it existed. */
+    /** Messages that a rule would have sent, had it existed. */
     AlertBacktest: {
       /** Start of the days that were tested, by the recording of the events. */
       from: string;
@@ -5178,7 +5178,7 @@ export interface components {
         /** Items that each channel would have got on that day. */
         items: number;
       }>;
-      /** What it would have sent, newest first; at most 10. */
+      /** Messages, newest first; at most 10. */
       examples: Array<{
         /** `alert`: a match; `digest`: all matches of a day or week. */
         kind: "alert" | "digest";
@@ -5431,7 +5431,7 @@ export interface components {
       /** Address of the record. */
       url: string;
     };
-    /** What was observed of a brand, and what was not. */
+    /** Observations of a brand, and the gaps between them. */
     BrandCoverage: {
       brand: components["schemas"]["BrandReference"];
       /** Time of the observation that registered the brand; null: not known. */
@@ -5809,7 +5809,7 @@ export interface components {
     ChangeKind: "added" | "removed" | "changed";
     /** Record that differs: the brand, a day of its activity, or one of its ads. */
     ChangeSubject: "brand" | "day" | "ad";
-    /** What the observations say about a claim. */
+    /** Verdict of the observations on a claim. */
     CheckedClaim: {
       brand: components["schemas"]["BrandReference"];
       comparison: components["schemas"]["ClaimComparison"];
@@ -6380,7 +6380,7 @@ export interface components {
     };
     /** The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. */
     FailureClass: "timeout" | "connection" | "dns" | "tls" | "http" | "blocked_target";
-    /** What the true figure can be, after what was observed. */
+    /** Bounds of the true figure, by what was observed. */
     FigureBounds: {
       figure: components["schemas"]["FigureName"];
       /** How the figure is counted. */
@@ -6924,7 +6924,7 @@ export interface components {
     /** A figure with all that it takes to check it. */
     Proof: {
       statement: components["schemas"]["ProofStatement"];
-      /** What the figure counts, in a sentence. */
+      /** Rule of the figure, in a sentence. */
       rule: string;
       /** Events recorded by the moment, on which the figure rests. */
       events_counted: number;

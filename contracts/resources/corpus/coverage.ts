@@ -112,7 +112,7 @@ export const BrandCoverage = z
         description: 'Scans for the brand, or of its linked pages, that did not read the library to the end.',
       }),
   })
-  .meta({ id: 'BrandCoverage', description: 'What was observed of a brand, and what was not.' });
+  .meta({ id: 'BrandCoverage', description: 'Observations of a brand, and the gaps between them.' });
 
 const boundsShape = {
   figure: FigureNameField,
@@ -154,7 +154,7 @@ export const FigureBounds = z
       }),
     narrowed_by_total: Count.meta({ description: 'Number of such scans.' }),
   })
-  .meta({ id: 'FigureBounds', description: 'What the true figure can be, after what was observed.' });
+  .meta({ id: 'FigureBounds', description: 'Bounds of the true figure, by what was observed.' });
 export type FigureBounds = z.infer<typeof FigureBounds>;
 
 export const CLAIM_COMPARISONS = ['at_least', 'at_most', 'equals', 'more_than', 'less_than'] as const;
@@ -194,4 +194,4 @@ export const CheckedClaim = z
       description: 'Address of the proof of the figure as of the time of this answer.',
     }),
   })
-  .meta({ id: 'CheckedClaim', description: 'What the observations say about a claim.' });
+  .meta({ id: 'CheckedClaim', description: 'Verdict of the observations on a claim.' });

@@ -43,7 +43,7 @@ export const AlertBacktest = z
         }),
       )
       .max(BACKTEST_EXAMPLES_MAX)
-      .meta({ description: `What it would have sent, newest first; at most ${BACKTEST_EXAMPLES_MAX}.` }),
+      .meta({ description: `Messages, newest first; at most ${BACKTEST_EXAMPLES_MAX}.` }),
     events: z
       .strictObject({
         considered: Count.meta({
@@ -59,5 +59,5 @@ export const AlertBacktest = z
       })
       .meta({ description: 'The events that the answer rests on.' }),
   })
-  .meta({ id: 'AlertBacktest', description: 'What a rule would have sent, had it existed.' });
+  .meta({ id: 'AlertBacktest', description: 'Messages that a rule would have sent, had it existed.' });
 export type AlertBacktest = z.infer<typeof AlertBacktest>;

@@ -18,7 +18,7 @@ import { requireBrand } from './find-brand.ts';
 const Proof = z
   .strictObject({
     statement: ProofStatement,
-    rule: z.string().meta({ description: 'What the figure counts, in a sentence.' }),
+    rule: z.string().meta({ description: 'Rule of the figure, in a sentence.' }),
     events_counted: Count.meta({ description: 'Events recorded by the moment, on which the figure rests.' }),
     events_left_out: Count.meta({
       description:
