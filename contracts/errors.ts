@@ -57,6 +57,8 @@ export const DETAIL_CODES = {
   window_too_long: 'The window has more days than a report covers.',
   window_in_future: 'The window ends after today, in UTC.',
   moment_in_future: 'The moment is later than now.',
+  before_first_event: 'The moment is earlier than all that is known about the subject.',
+  late_observation: 'The moment is between a late scan and a newer one that was recorded before it.',
   body_missing: 'The endpoint requires a JSON body.',
   body_not_allowed: 'The endpoint takes no body.',
   body_too_large: 'The body is larger than the maximum.',

@@ -1056,6 +1056,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -1136,6 +1138,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -1334,6 +1338,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
         /** First day. 366 days before `to` when absent. Between 2000-01-01 and 2999-12-31. */
         from?: string;
         /** Last day. Open when absent. Between 2000-01-01 and 2999-12-31. */
@@ -1796,6 +1802,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
         /** ISO weeks, counted back from the latest observed one. */
         weeks?: number;
       };
@@ -2071,6 +2079,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -2112,6 +2122,8 @@ export interface operations {
         cursor?: string;
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -2153,6 +2165,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
@@ -3193,6 +3207,8 @@ export interface operations {
         cursor?: string;
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
       };
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
@@ -3381,6 +3397,8 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        observed_as_of?: string;
         /** Items per page. */
         limit?: number;
         /** `meta.cursor` of the previous page; all other parameters must stay the same. */
@@ -6352,6 +6370,8 @@ export interface components {
      * - `window_too_long`: The window has more days than a report covers.
      * - `window_in_future`: The window ends after today, in UTC.
      * - `moment_in_future`: The moment is later than now.
+     * - `before_first_event`: The moment is earlier than all that is known about the subject.
+     * - `late_observation`: The moment is between a late scan and a newer one that was recorded before it.
      * - `body_missing`: The endpoint requires a JSON body.
      * - `body_not_allowed`: The endpoint takes no body.
      * - `body_too_large`: The body is larger than the maximum.
@@ -6370,7 +6390,7 @@ export interface components {
      * - `fst_err_ctp_invalid_content_length`: The body is shorter or longer than `content-length`.
      * - `fst_err_ctp_invalid_media_type`: The header `content-type` cannot be read.
      */
-    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "invalid_token" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "never_reached" | "window_too_long" | "window_in_future" | "moment_in_future" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
+    ErrorDetailCode: "invalid_type" | "too_big" | "too_small" | "invalid_format" | "not_multiple_of" | "unrecognized_keys" | "invalid_union" | "invalid_key" | "invalid_element" | "invalid_value" | "custom" | "invalid_cursor" | "invalid_token" | "unknown_member" | "not_tracked" | "brand_known" | "no_channel" | "target_refused" | "window_reversed" | "never_reached" | "window_too_long" | "window_in_future" | "moment_in_future" | "before_first_event" | "late_observation" | "body_missing" | "body_not_allowed" | "body_too_large" | "invalid_json" | "invalid_utf8" | "content_type" | "content_encoding" | "header_missing" | "headers_too_large" | "method_not_allowed" | "path_too_long" | "request_timeout" | "not_http" | "bad_request" | "fst_err_bad_url" | "fst_err_ctp_invalid_content_length" | "fst_err_ctp_invalid_media_type";
     /** Link to the full evidence of a signal. */
     Evidence: {
       /** Kind of record behind `url`. */

@@ -11,14 +11,14 @@ import { at, scan, shown, worldWith } from '../reference/sketch.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { type Reply, on } from '#tests/dsl/api.ts';
+import { on } from '#tests/dsl/api.ts';
 import { FEATURES } from '../reference/features.ts';
-import { place, type Placement } from '../reference/service/placement.ts';
-import type { World } from '../reference/world.ts';
+import { place } from '../reference/service/placement.ts';
 import { worldArbitrary } from '../reference/worlds.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { everyPage } from './fixtures/boards.ts';
-import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
+import { type Answer, answerOf, pathsOf, withParameter } from './fixtures/past-answers.ts';
+import { type ApiStack, openApiStack } from './fixtures/stack.ts';
 
 /** A read with `as_of` answers as the same read did then. AS_OF_WORLDS=500 is the long form. */
 const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
@@ -38,47 +38,6 @@ beforeAll(async () => {
   app = await stack.api({ requestsPerMinute: 1_000_000 });
 }, LIMIT_MS);
 afterAll(() => stack[Symbol.asyncDispose]());
-
-const withParameter = (path: string, name: string, value: string): string =>
-  `${path}${path.includes('?') ? '&' : '?'}${name}=${value}`;
-
-type Answer = Pick<Reply, 'status' | 'data'> & {
-  readonly error: string | undefined;
-  readonly meta: object | undefined;
-};
-
-/**
- * A reply that rests on no observation is as of the moment itself. An empty list of a workspace is, in the present, as of the newest
- * scan of any brand, which no read of a past moment looks for.
- */
-const answerOf = (path: string, { status, data, error, meta }: Reply, moment: string): Answer => {
-  const { as_of = '', count, freshness } = (meta as Reply['meta'] | undefined) ?? {};
-  const isEmpty = path.includes('/workspaces/') && count === 0;
-  return {
-    status,
-    data,
-    error: (error as Reply['error'] | undefined)?.type,
-    meta:
-      status === 200 ? { as_of: isEmpty || as_of >= moment ? 'then' : as_of, count, freshness } : undefined,
-  };
-};
-
-const pathsOf = (world: World, { brandIdOf, adIdOf }: Placement, { workspaceId }: Key): readonly string[] => [
-  `/v1/workspaces/${workspaceId}/radar?days=365&limit=100`,
-  `/v1/workspaces/${workspaceId}/tracked-brands?limit=100`,
-  ...world.brands
-    .map(brandIdOf)
-    .flatMap((id) => [
-      `/v1/brands/${id}`,
-      `/v1/brands/${id}/breakdown`,
-      `/v1/brands/${id}/daily-activity`,
-      `/v1/brands/${id}/velocity?weeks=52`,
-      `/v1/brands/${id}/ads?limit=100`,
-      `/v1/brands/${id}/ads/search?limit=100&sort=longest_running`,
-      `/v1/workspaces/${workspaceId}/radar?days=365&limit=100&brand_id=${id}`,
-    ]),
-  ...adsOf(world).map((ad) => `/v1/ads/${adIdOf(ad)}`),
-];
 
 type Then = { readonly moment: string; readonly answers: readonly Answer[] };
 type Fields = Readonly<Record<string, unknown>>;
@@ -145,10 +104,6 @@ const differences = (
         .map((field) => ({ subject, id, change: 'changed', field, before: old[field], after: now[field] }));
     }),
   );
-
-const adsOf = ({ observations }: World): readonly string[] => [
-  ...new Set(observations.flatMap((one) => (one.kind === 'scan' ? one.ads.map(({ ad }) => ad) : []))),
-];
 
 describe('reads with as_of', () => {
   it(
@@ -224,12 +179,13 @@ describe('reads with as_of', () => {
     );
   });
 
-  it('find no brand before its registration', async () => {
+  it('refuse a moment before the registration of the brand, with the range', async () => {
     const [brand] = await stack.seed(['unregistered-then']);
     const key = await stack.key();
     const then = new Date(Date.now() - 3_600_000).toISOString();
     expect(await on(app).get(`/v1/brands/${brand?.id}?as_of=${then}`, { key })).toMatchObject({
-      status: 404,
+      status: 400,
+      error: { details: [{ path: 'as_of', code: 'before_first_event' }] },
     });
     expect(await on(app).get(`/v1/brands/${brand?.id}`, { key })).toMatchObject({ status: 200 });
   });

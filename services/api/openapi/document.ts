@@ -10,7 +10,7 @@ import {
 } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
-import { takesBrandSlug } from '#operations/endpoint/parameters.ts';
+import { pastQuery, takesBrandSlug } from '#operations/endpoint/parameters.ts';
 import { isList, isListOfBrand, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
   CHANGES_HEADERS,
@@ -90,7 +90,7 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
     return {
       name,
       in: location,
-      ...(endpoint.past && name === 'as_of' ? { 'x-beyond-contract': true } : {}),
+      ...(endpoint.past && name in pastQuery ? { 'x-beyond-contract': true } : {}),
       required: !schema.safeParse(undefined).success,
       ...(description ? { description } : {}),
       schema: rest,

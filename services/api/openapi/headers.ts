@@ -46,9 +46,9 @@ export const HEADERS: Json = {
     '`<address>; rel="describedby"` on an empty list about one brand: what was observed of the brand, and what was not. A deprecated endpoint also names what replaces it, as `rel="successor-version"`.',
   ),
   'x-as-of': textHeader('`as_of` of a list that is sent as rows.'),
-  'x-as-of-events': integerHeader('With `as_of`: how many events the answer rests on.'),
+  'x-as-of-events': integerHeader('With `as_of` or `observed_as_of`: how many events the answer rests on.'),
   'x-as-of-late-events': integerHeader(
-    'With `as_of`: how many events about observations up to that moment were recorded only afterwards, for example by a late scan. The answer does not have them; the present one does.',
+    'With `as_of`: how many events about observations up to that moment were recorded only afterwards, for example by a late scan. The answer does not have them; the present one does. With `observed_as_of` it has them.',
   ),
   'x-next-since-token': textHeader(
     'On the last page of a list of changes, and on its rows: send it as `since_token` of the next call, which then lists each change after this call once. Use it when all pages are read.',

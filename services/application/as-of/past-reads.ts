@@ -1,11 +1,11 @@
 import { chunk } from 'es-toolkit/array/chunk';
 import { Refusal } from '#contracts/errors.ts';
-import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { AD_LIBRARY, adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdAttributed } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { brandStream, type BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
+import { TRACKING, type TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { requireTime } from '#platform/concurrency/time-budget.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -31,9 +31,17 @@ export const BETWEEN_MAX = 20_000;
 /** Events in memory. Rows are written for all of them together. */
 const RANGE = 2_000;
 
-/** The events up to a moment: by their recording, by their place in the log, or by both. Only places leave none out for good. */
-export type Cut = { readonly recordedUntil?: Date | undefined; readonly position?: bigint | undefined };
+/**
+ * The events up to a moment: by their recording, by their place in the log, or by the observation that they tell of. All
+ * conditions hold. Only places leave none out for good.
+ */
+export type Cut = {
+  readonly recordedUntil?: Date | undefined;
+  readonly position?: bigint | undefined;
+  readonly observedUntil?: Date | undefined;
+};
 
+/** By recording and place. */
 export const isWithin = (
   { recordedUntil, position }: Cut,
   event: Pick<RecordedEvent, 'recordedAt' | 'position'>,
@@ -53,10 +61,12 @@ export type PastRead = {
 
 /** The events that give the answer, by their recording. */
 export type PastBasis = {
-  /** Events recorded by the moment. */
+  /** Events that count: recorded or observed by the moment. */
   readonly events: number;
-  /** Events about what was observed by the moment, recorded only afterwards. */
+  /** Events about what was observed by the moment, recorded only afterwards. They count in a read by observation. */
   readonly late: number;
+  /** Earliest moment that has an event of the corpus, in the terms of the read; `null` without any. */
+  readonly earliest: Date | null;
   /** Log position of the last event; 0n without one. */
   readonly position: bigint;
   readonly streams: ReadonlyMap<string, StreamBasis>;
@@ -66,10 +76,10 @@ export type PastBasis = {
 export type StreamBasis = { readonly events: number; readonly late: number; readonly revision: bigint };
 
 export type PastReads = AsyncDisposable & {
-  /** Throws `Refusal` for more than `PAST_EVENTS_MAX` events. */
+  /** Throws `Refusal` for more than `PAST_EVENTS_MAX` events, or for a moment by observation that no state of the log tells. */
   read<T>(
     past: PastRead,
-    work: (db: ReadDatabase) => Promise<T>,
+    work: (db: ReadDatabase, basis: PastBasis) => Promise<T>,
   ): Promise<{ readonly result: T; readonly basis: PastBasis }>;
   /** Reads twice: as of `since`, and after the events from then on. Throws also for more than `BETWEEN_MAX` of these. */
   compare<T>(
@@ -118,6 +128,67 @@ const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): P
 const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   const { observed_at } = data as { readonly observed_at?: unknown };
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
+};
+
+const isDecision = ({ stream }: RecordedEvent): boolean => stream.startsWith(`${TRACKING}-`);
+
+/** Decisions of members are no observations: only their recording counts. */
+const isObserved = ({ observedUntil }: Cut, event: RecordedEvent): boolean =>
+  observedUntil === undefined || isDecision(event) || observedAt(event) <= observedUntil.getTime();
+
+/**
+ * Counts what was observed by a moment and recorded too late for it: in a read by recording what is left out, in one by
+ * observation what counts.
+ */
+const isLateFor = ({ recordedUntil, observedUntil }: Cut, event: RecordedEvent, isIn: boolean): boolean => {
+  if (observedUntil !== undefined) return isIn && !isDecision(event) && event.recordedAt > observedUntil;
+  return !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
+};
+
+type Place = { readonly position: bigint; readonly time: number };
+
+/**
+ * An observation that was recorded after a newer one corrects what both of them tell (rule 11), so its events hold more than
+ * was observed by a moment between the two. So does the registration of a brand by the newer one. `end` throws `Refusal` for such a
+ * moment.
+ */
+const createOrderCheck = ({ observedUntil }: Cut) => {
+  /** By brand: the first event of its library that does not count, and its registration if that does not count. */
+  const newer = new Map<string, Place>();
+  const registered = new Map<string, Place>();
+  /** By brand: the last event of its library that counts, and the last of all. */
+  const older = new Map<string, Place>();
+  const last = new Map<string, Place>();
+  const isOfLibrary = ({ stream }: RecordedEvent): boolean => stream.startsWith(`${AD_LIBRARY}-`);
+  return {
+    add: (event: RecordedEvent, isIn: boolean): void => {
+      if (observedUntil === undefined || isDecision(event)) return;
+      const brandId = event.stream.slice(event.stream.indexOf('-') + 1);
+      const place = { position: event.position, time: observedAt(event) };
+      if (isIn) last.set(brandId, place);
+      if (isIn && isOfLibrary(event)) older.set(brandId, place);
+      if (!isIn && isOfLibrary(event) && !newer.has(brandId)) newer.set(brandId, place);
+      if (!isIn && event.type === 'BrandRegistered') registered.set(brandId, place);
+    },
+    end: (): void => {
+      for (const [brandId, late] of last) {
+        const registration = registered.get(brandId);
+        if (registration) throw betweenLate(late.time, registration.time);
+      }
+      for (const [brandId, late] of older) {
+        const first = newer.get(brandId);
+        if (first && first.position < late.position) throw betweenLate(late.time, first.time);
+      }
+    },
+  };
+};
+
+const betweenLate = (lateMs: number, newerMs: number): Refusal => {
+  const [from, to] = [new Date(lateMs).toISOString(), new Date(newerMs).toISOString()];
+  const message = `an observation of ${from} was recorded after one of ${to}, and no event tells of the first without the second; send a moment before ${from}, or none before ${to}`;
+  return new Refusal('invalid_input', `No answer for \`observed_as_of\`: ${message}.`, [
+    { path: 'observed_as_of', message, code: 'late_observation' },
+  ]);
 };
 
 const SHORTER = 'send `since` and an earlier `until`, and go on from there';
@@ -190,7 +261,15 @@ export const openPastReads = (
     { streams, ofTracked, until }: PastRead,
     since = until,
   ): Promise<{ readonly basis: PastBasis; readonly between: readonly RecordedEvent[] }> => {
-    const basis = { events: 0, late: 0, position: 0n, streams: new Map<string, StreamBasis>() };
+    const basis = {
+      events: 0,
+      late: 0,
+      position: 0n,
+      earliest: null as Date | null,
+      streams: new Map<string, StreamBasis>(),
+    };
+    const order = createOrderCheck(until);
+    let read = 0;
     const between: RecordedEvent[] = [];
     let range: RecordedEvent[] = [];
     let written: Promise<void> = Promise.resolve();
@@ -201,11 +280,13 @@ export const openPastReads = (
       return written;
     };
     await readStreams(eventStore, streams, async (event) => {
-      if (basis.events + basis.late >= PAST_EVENTS_MAX)
-        throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
-      const isIn = isWithin(until, event);
-      const { recordedUntil } = until;
-      const isLate = !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
+      const isIn = isWithin(until, event) && isObserved(until, event);
+      const isLate = isLateFor(until, event, isIn);
+      order.add(event, isIn);
+      read += Number(isIn || isLate);
+      if (read > PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
+      const time = until.observedUntil === undefined ? event.recordedAt : new Date(observedAt(event));
+      if (!isDecision(event) && (basis.earliest === null || time < basis.earliest)) basis.earliest = time;
       const own = basis.streams.get(event.stream);
       basis.streams.set(event.stream, {
         events: (own?.events ?? 0) + Number(isIn),
@@ -224,6 +305,7 @@ export const openPastReads = (
       if (range.length >= RANGE) await write();
       return streamsNamedBy(event as Known, ofTracked);
     });
+    order.end();
     await write();
     return { basis, between };
   };
@@ -236,7 +318,7 @@ export const openPastReads = (
       const models = modelsOf(past);
       return scratch.withTables(models, async (tables) => {
         const { basis } = await fill(tables, models, past);
-        return { result: await work(tables.db), basis };
+        return { result: await work(tables.db, basis), basis };
       });
     },
     compare: (past, work) => {

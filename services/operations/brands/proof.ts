@@ -11,7 +11,7 @@ import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BASE_URL, BRAND_ID } from '../endpoint/examples.ts';
 import { brandParams, pastQuery } from '../endpoint/parameters.ts';
-import { NOT_RECORDED, requirePast } from '../endpoint/read-past.ts';
+import { notRecorded, requirePast } from '../endpoint/read-past.ts';
 import { checkWindow, figureParameters, requireFigure } from './bounds.ts';
 import { requireBrand } from './find-brand.ts';
 
@@ -118,7 +118,7 @@ export const getBrandProof = endpoint({
     const { result: value, basis } = await pastPlaces(caller.workspaceId, () =>
       pastReads.read(past, (of) => readFigure(of, brand_id, figure)),
     );
-    if (value === null) throw NOT_RECORDED;
+    if (value === null) throw notRecorded({ now: moment }, basis, now);
     const { name, from, to } = figure;
     const as_of = moment.toISOString();
     const read = streamsOfFigure(basis);

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { streamsOfBrand, type PastRead } from '#application/as-of/past-reads.ts';
+import { type Cut, type PastBasis, type PastRead, streamsOfBrand } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import { readBrandOfAd } from '#projections/ads/read.ts';
 import { readBrandsOfItems } from '#projections/queries/tracked.ts';
@@ -16,16 +16,27 @@ import type { HandlerCall } from './run-handler.ts';
 export const requirePast = (path: string, time: string, now: Date): Date => {
   const moment = new Date(time);
   if (moment <= now) return moment;
-  const message = `\`${path}\` must not be later than now`;
+  const message = `\`${path}\` must not be later than now, ${now.toISOString()}`;
   throw new Refusal('invalid_input', message, [{ path, message, code: 'moment_in_future' }]);
 };
 
+/** Parameters that make a read one of the past. */
+const MOMENTS = ['as_of', 'observed_as_of'] as const;
+
 export const isPast = ({ past }: Endpoint, query: HandlerCall['query']): boolean =>
-  past !== undefined && query['as_of'] !== undefined;
+  past !== undefined && MOMENTS.some((name) => query[name] !== undefined);
+
+/** `now`: the earlier of the moments, from which the answer counts ages and windows. */
+export type Moment = Pick<Cut, 'recordedUntil' | 'observedUntil'> & { readonly now: Date };
 
 /** `null` for a read of the present. */
-export const momentOf = (endpoint: Endpoint, query: HandlerCall['query'], clock: Clock): Date | null => {
-  return isPast(endpoint, query) ? requirePast('as_of', String(query['as_of']), clock.now()) : null;
+export const momentOf = (endpoint: Endpoint, query: HandlerCall['query'], clock: Clock): Moment | null => {
+  if (!isPast(endpoint, query)) return null;
+  const [recordedUntil, observedUntil] = MOMENTS.map((name) =>
+    query[name] === undefined ? undefined : requirePast(name, String(query[name]), clock.now()),
+  );
+  const given = [recordedUntil, observedUntil].filter((one) => one !== undefined);
+  return { recordedUntil, observedUntil, now: given.reduce((one, other) => (one < other ? one : other)) };
 };
 
 type Scope = Pick<PastRead, 'streams' | 'ofTracked'>;
@@ -61,10 +72,18 @@ const SCOPES: Readonly<
   },
 };
 
-export const NOT_RECORDED = new Refusal(
-  'not_found',
-  'Nothing about it was recorded by the moment in `as_of`.',
-);
+const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
+
+/** 400 with the range of moments before the first event, 404 for a subject that came later. */
+export const notRecorded = ({ observedUntil, now }: Moment, { earliest }: PastBasis, end: Date): Refusal => {
+  if (earliest === null || now >= earliest) return NOT_RECORDED;
+  const path = observedUntil === undefined ? 'as_of' : 'observed_as_of';
+  const told = observedUntil === undefined ? 'recorded' : 'observed';
+  const message = `nothing about it was ${told} before ${earliest.toISOString()}; send a moment from then until ${end.toISOString()}`;
+  return new Refusal('invalid_input', `No answer for \`${path}\`: ${message}.`, [
+    { path, message, code: 'before_first_event' },
+  ]);
+};
 
 const isNotFound = (error: unknown): boolean => error instanceof Refusal && error.code === 'not_found';
 
@@ -72,20 +91,21 @@ const isNotFound = (error: unknown): boolean => error instanceof Refusal && erro
 export const readPast = async (
   endpoint: Endpoint,
   call: HandlerCall,
-  moment: Date,
+  moment: Moment,
   dependencies: OperationDependencies,
   handle: (dependencies: OperationDependencies) => Promise<Reply>,
 ): Promise<Reply> => {
   const { pastReads, pastPlaces } = dependencies;
   const scope = await SCOPES[endpoint.past ?? 'brand'](call, dependencies);
-  const past = { ...scope, readModels: endpoint.reads, until: { recordedUntil: moment } };
+  const past = { ...scope, readModels: endpoint.reads, until: moment };
   const { result, basis } = await pastPlaces(call.caller.workspaceId, () =>
-    pastReads.read(past, (db) =>
-      handle({ ...dependencies, db, clock: { now: () => moment } }).catch((error: unknown) => {
-        throw isNotFound(error) && scope.streams.length > 0 ? NOT_RECORDED : error;
+    pastReads.read(past, (db, found) =>
+      handle({ ...dependencies, db, clock: { now: () => moment.now } }).catch((error: unknown) => {
+        if (!isNotFound(error) || scope.streams.length === 0) throw error;
+        throw notRecorded(moment, found, dependencies.clock.now());
       }),
     ),
   );
-  const asOf = result.asOf ?? moment.toISOString();
+  const asOf = result.asOf ?? moment.now.toISOString();
   return { ...result, asOf, position: basis.position, past: basis };
 };
