@@ -35,6 +35,9 @@ const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.c
 
 const FROM = `ads.ad a ${PAGE_OF_AD}`;
 
+/** Address of an ad in the public library of the network. */
+export const libraryUrl = (adId: string): string => `https://www.facebook.com/ads/library/?id=${adId}`;
+
 const summaryOf = (row: AdRow) => ({
   id: row.ad_id,
   brand_id: row.brand_id,
@@ -53,7 +56,7 @@ const summaryOf = (row: AdRow) => ({
   first_seen_at: row.first_seen_at,
   last_seen_at: row.last_seen_at,
   days_active: row.days_active,
-  library_url: `https://www.facebook.com/ads/library/?id=${row.ad_id}`,
+  library_url: libraryUrl(row.ad_id),
 });
 
 const copyOf = (card: AdContent['cards'][number]) => ({

@@ -47,6 +47,7 @@ export const createToolContext = (
       data: JSON.parse(reply.data) as Json,
       asOf: reply.asOf,
       cursor: reply.cursor,
+      past: reply.past ?? null,
       notes: reply.past === undefined ? [] : [asKnownAt(String(query['as_of']), reply.past)],
     };
   },

@@ -90,7 +90,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
 
   const objectStore = await openObjectStore(settings);
   const [cursorSecret, secondCursorSecret] = settings.CURSOR_SECRET;
-  const dependencies = createOperationDependencies({
+  const operations = createOperationDependencies({
     db,
     standby,
     pool,
@@ -111,9 +111,10 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     clock: systemClock,
     log,
   });
-  resources.use(dependencies.requestCounts);
-  resources.use(dependencies.keyUsage);
-  resources.use(dependencies.readRoutes);
+  resources.use(operations.requestCounts);
+  resources.use(operations.keyUsage);
+  resources.use(operations.readRoutes);
+  const dependencies = { ...operations, thumbnails: createThumbnails(objectStore) };
 
   const connections = createConnections({
     pool,
@@ -162,7 +163,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       allowedOrigins,
       hasWrites: settings.MCP_WRITES === 'on',
       verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
-      dependencies: { ...dependencies, thumbnails: createThumbnails(objectStore) },
+      dependencies,
     },
     {
       trustedProxies: settings.TRUSTED_PROXIES ?? [],
@@ -170,7 +171,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       callBudgetMs: CALL_TIMES * settings.REQUEST_BUDGET_MS,
       routes: [
         (one) => registerOauthRoutes(one, { provider, baseUrl, allowedOrigins }),
-        (one) => registerMemberPages(one, signIn.pages(provider)),
+        (one) => registerMemberPages(one, signIn.pages(provider), dependencies),
       ],
     },
   );

@@ -54,7 +54,7 @@ export const summaryOf = (
       ? []
       : [
           `  Sign-in      ${stack.invitation}`,
-          '               once, within a day, before an assistant connects',
+          '               once, within a day; then the pages of tracked brands, and assistants',
         ]),
     '',
     ...(brandDomain === null ? [] : ['  The demo corpus is synthetic: no brand, page or ad in it exists.']),

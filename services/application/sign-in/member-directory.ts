@@ -1,3 +1,4 @@
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/access.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -10,6 +11,7 @@ export type Membership = {
   readonly workspaceName: string;
   readonly memberId: string;
   readonly role: Role;
+  readonly plan: Plan;
 };
 
 /**
@@ -35,12 +37,17 @@ export type MemberDirectory = {
 const MEMBERSHIPS_MAX = 100;
 
 const MEMBERSHIPS = `
-  select workspace_id, member_id, role from access.member
+  select workspace_id, member_id, role, plan from access.member join access.workspace using (workspace_id)
   where (workspace_id, member_id) in (
       select workspace_id, member_id from vault.member_address where account_id = $1)
     or member_id = $1
   order by workspace_id, member_id limit ${MEMBERSHIPS_MAX}`;
-type Row = { readonly workspace_id: string; readonly member_id: string; readonly role: Role };
+type Row = {
+  readonly workspace_id: string;
+  readonly member_id: string;
+  readonly role: Role;
+  readonly plan: Plan;
+};
 
 /** Reads the log's own tables, so that an erased member is unknown at once. */
 export const createMemberDirectory = ({
@@ -68,12 +75,12 @@ export const createMemberDirectory = ({
       const { rows } = await pool.query<Row>(MEMBERSHIPS, [accountId]);
       if (rows.length === 0) return null;
       const named = await Promise.all(
-        rows.map(async ({ workspace_id: workspaceId, member_id: memberId, role }) => {
+        rows.map(async ({ workspace_id: workspaceId, member_id: memberId, role, plan }) => {
           const names = await findNames(db, workspaceId, memberId);
           const plain = names && names.name !== '' ? { name: names.name, email: null } : null;
           const person = names?.sealed ? await open(workspaceId, memberId, names.sealed) : plain;
           const workspaceName = names?.workspace_name ?? workspaceId;
-          return { person, membership: { workspaceId, workspaceName, memberId, role } };
+          return { person, membership: { workspaceId, workspaceName, memberId, role, plan } };
         }),
       );
       const person = named.find((one) => one.person !== null)?.person ?? null;

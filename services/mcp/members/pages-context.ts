@@ -59,15 +59,16 @@ export type SignedIn = {
 const DAY_SECONDS = 86_400;
 export const ACCOUNT = '/account';
 
-/** `formTargets`: other origins that forms of the page may lead to. */
+/** `formTargets` and `hasFiles` as in `headersOf`. */
 export const sendPage = (
   reply: FastifyReply,
   page: string,
   {
     status = 200,
     formTargets = [],
-  }: { readonly status?: number; readonly formTargets?: readonly string[] } = {},
-): FastifyReply => reply.code(status).headers(headersOf(formTargets)).send(page);
+    hasFiles = false,
+  }: { readonly status?: number; readonly formTargets?: readonly string[]; readonly hasFiles?: boolean } = {},
+): FastifyReply => reply.code(status).headers(headersOf(formTargets, hasFiles)).send(page);
 
 export const sendMessage = (
   reply: FastifyReply,

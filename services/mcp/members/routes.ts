@@ -28,6 +28,8 @@ import {
   ENDED_BY_MEMBER_MAX,
   PAGE_SIZE,
 } from '../sign-in/connections.ts';
+import type { McpDependencies } from '../calls.ts';
+import { registerBrandPages } from './brand-routes.ts';
 import { formTokenOf, readForm } from './forms.ts';
 import {
   ACCOUNT,
@@ -542,7 +544,11 @@ const FORM_MAX_BYTES = 16 * 1024;
 const UPSTREAM_RETRY_SECONDS = 30;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-export const registerMemberPages = async (app: FastifyInstance, pages: MemberPages): Promise<void> => {
+export const registerMemberPages = async (
+  app: FastifyInstance,
+  pages: MemberPages,
+  dependencies: McpDependencies,
+): Promise<void> => {
   const { host } = new URL(pages.baseUrl);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -601,5 +607,6 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
     registerUpstreamReturn(scope, pages);
     registerInvitationPages(scope, pages);
     registerAccountPages(scope, pages);
+    await registerBrandPages(scope, pages, dependencies);
   });
 };

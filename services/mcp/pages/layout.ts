@@ -33,12 +33,19 @@ export const PRODUCT = 'Ad intelligence';
 const STYLE = readFileSync(new URL('./pages.css', import.meta.url), 'utf8');
 const STYLE_SOURCE = `'sha256-${hash('sha256', STYLE, 'base64')}'`;
 
-/** `formTargets`: other origins or schemes that a form may lead to. */
-export const headersOf = (formTargets: readonly string[] = []): Readonly<Record<string, string>> => ({
+/**
+ * `formTargets`: other origins or schemes that a form may lead to. `hasFiles`: the page has scripts, styles and pictures
+ * of this service.
+ */
+export const headersOf = (
+  formTargets: readonly string[] = [],
+  hasFiles = false,
+): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
+    `style-src ${STYLE_SOURCE}${hasFiles ? " 'self'" : ''}`,
+    ...(hasFiles ? ["script-src 'self'", "img-src 'self'", "connect-src 'self'"] : []),
     "base-uri 'none'",
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "frame-ancestors 'none'",
@@ -51,11 +58,12 @@ export const headersOf = (formTargets: readonly string[] = []): Readonly<Record<
   'x-frame-options': 'DENY',
 });
 
-export const pageOf = (title: string, body: Html): string =>
+/** `head`: links to files of the page; its headers must allow them. */
+export const pageOf = (title: string, body: Html, head: Html | null = null): string =>
   `<!doctype html>\n${
     html`<html lang="en"><head><meta charset="utf-8"><title>${title} – ${PRODUCT}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<style>${{ html: STYLE }}</style></head>
+<style>${{ html: STYLE }}</style>${head}</head>
 <body><header>${PRODUCT}</header><main><h1>${title}</h1>${body}</main></body></html>`.html
   }`;
 

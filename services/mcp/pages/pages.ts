@@ -5,6 +5,7 @@ import type { Account, Membership } from '#application/sign-in/member-directory.
 import type { BrowserSignIn } from '#application/sign-in/browsers.ts';
 import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import { CODE_MINUTES } from '#application/sign-in/codes.ts';
+import { brandsPath } from './brand-page.ts';
 import { type Html, PRODUCT, dayOf, faultOf, formOf, html, pageOf, timeOf } from './layout.ts';
 import type { OwnKey } from '../members/own-keys.ts';
 
@@ -241,7 +242,8 @@ const keysOf = (formToken: string, { membership, keys }: ShownWorkspace): Html |
 
 const workspaceOf = (formToken: string, workspace: ShownWorkspace): Html => {
   const { membership, connections } = workspace;
-  return html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${connectionsOf(formToken, membership.workspaceId, connections)}${keysOf(formToken, workspace)}`;
+  return html`<h2>Brands of <bdi>${membership.workspaceName}</bdi></h2><p><a href="${brandsPath(membership.workspaceId)}">Tracked brands, with what changed</a></p>
+<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${connectionsOf(formToken, membership.workspaceId, connections)}${keysOf(formToken, workspace)}`;
 };
 
 export const accountPage = ({

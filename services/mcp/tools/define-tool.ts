@@ -4,6 +4,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Scope } from '#contracts/values/access.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Clock } from '#platform/clock.ts';
+import type { PastBasis } from '#application/as-of/past-reads.ts';
 import type { Cursors } from '#operations/dependencies/cursors.ts';
 import type { Json } from '../output/observed.ts';
 import type { ImagesAsked, Pictures, ShownCreative } from '../output/pictures.ts';
@@ -14,6 +15,8 @@ export type Part = {
   readonly cursor: string | null;
   /** Sentences for the notes of the answer: one when it is of a past moment. */
   readonly notes: readonly string[];
+  /** Counts of the events of a past moment; `null` for the present. */
+  readonly past: Pick<PastBasis, 'events' | 'late'> | null;
 };
 
 export type EndpointInput = {

@@ -28,7 +28,7 @@ export type ListRequest = {
   readonly notes?: readonly string[];
 };
 
-export type CardPage = Omit<Part, 'data'> & { readonly items: readonly Json[] };
+export type CardPage = Omit<Part, 'data' | 'past'> & { readonly items: readonly Json[] };
 
 /** Cuts lists inside a card that is too large; one with too long texts keeps only its identity. */
 const fitCard = (card: Json): Json => {

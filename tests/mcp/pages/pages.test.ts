@@ -29,6 +29,7 @@ const membership = {
   workspaceName: HOSTILE,
   memberId: HOSTILE,
   role: 'owner',
+  plan: 'pro',
 } as const;
 const account: Account = {
   accountId: HOSTILE,

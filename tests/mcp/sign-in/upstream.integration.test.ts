@@ -106,7 +106,7 @@ test('a provider that is down, mute or at fault gets a page with 503 soon, both 
       { ...settings, ...client, UPSTREAM_ISSUER: issuer } as never,
     );
     const app = fastify();
-    await registerMemberPages(app, signIn.pages({} as never));
+    await registerMemberPages(app, signIn.pages({} as never), {} as never);
     return Object.assign(app, {
       [Symbol.asyncDispose]: async () => {
         await app.close();
