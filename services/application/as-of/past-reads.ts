@@ -125,7 +125,8 @@ const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): P
   }
 };
 
-const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
+/** In milliseconds; the time of recording for an event that tells of no observation. */
+export const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   const { observed_at } = data as { readonly observed_at?: unknown };
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
 };

@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { observedAt } from '#application/as-of/past-reads.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { SCOPES_OF_ROLE } from '#contracts/values/access.ts';
 import { WINDOW_DAYS, windowStart } from '#contracts/values/windows.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
@@ -11,7 +13,6 @@ import { getBrandDailyActivity } from '#operations/brands/activity.ts';
 import { getBrand } from '#operations/brands/brands.ts';
 import { getBrandCoverage } from '#operations/brands/coverage.ts';
 import { listAdCreatives } from '#operations/creatives.ts';
-import { NOT_RECORDED } from '#operations/endpoint/read-past.ts';
 import { listRadar } from '#operations/radar.ts';
 import { listTrackedBrands } from '#operations/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -61,14 +62,16 @@ const createFirstTimes = (eventStore: Pick<EventStore, 'read'>) => {
     let first = known.get(brandId);
     if (first !== undefined) return first;
     // Reads the short stream to its end: the client keeps an abandoned read open until disconnection.
-    for await (const { recordedAt } of eventStore.read(brandStream(brandId))) first ??= recordedAt;
+    for await (const event of eventStore.read<Event>(brandStream(brandId)))
+      first ??= new Date(observedAt(event));
     if (first !== undefined) known.set(brandId, first);
     return first ?? null;
   };
 };
 
 type Asked = {
-  readonly asOf: string | undefined;
+  /** `undefined`: now. */
+  readonly moment: string | undefined;
   readonly cursor: string | undefined;
   readonly hasLeft: () => boolean;
 };
@@ -77,14 +80,14 @@ type Asked = {
 const readKnown = async (
   context: ToolContext,
   present: KnownBrand['brand'],
-  { asOf, cursor, hasLeft }: Asked,
+  { moment, cursor, hasLeft }: Asked,
 ): Promise<KnownBrand | 'left'> => {
   const params = { brandId: present.id };
-  const query = { as_of: asOf };
-  const past = asOf === undefined ? null : await context.call(getBrand, { params, query });
+  const query = { observed_as_of: moment };
+  const past = moment === undefined ? null : await context.call(getBrand, { params, query });
   if (hasLeft()) return 'left';
   const brand = past === null ? present : (past.data as unknown as KnownBrand['brand']);
-  const end = new Date(asOf ?? context.now).toISOString();
+  const end = new Date(moment ?? context.now).toISOString();
   // The figures are about days up to the last scan, which may be long ago.
   const [from] = [windowStart(end, PLOT_DAYS), windowStart(brand.as_of, WINDOW_DAYS.month)].toSorted();
   const activity = await context.call(getBrandDailyActivity, { params, query: { ...query, from } });
@@ -92,7 +95,7 @@ const readKnown = async (
   const radar = await context.call(listRadar, {
     query: { ...query, brand_id: present.id, days: PLOT_DAYS, limit: RADAR_ITEMS, cursor },
   });
-  const coverage = asOf === undefined ? await context.call(getBrandCoverage, { params }) : null;
+  const coverage = moment === undefined ? await context.call(getBrandCoverage, { params }) : null;
   return {
     brand,
     activity: activity.data as never,
@@ -102,6 +105,9 @@ const readKnown = async (
     past: activity.past,
   };
 };
+
+const isBeforeFirstEvent = (error: unknown): boolean =>
+  error instanceof Refusal && error.details.some(({ code }) => code === 'before_first_event');
 
 type Visit = { readonly membership: Membership; readonly context: ToolContext };
 
@@ -144,7 +150,7 @@ const sendRefusal = (
 
 const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: McpDependencies): void => {
   const { history, clock } = pages;
-  const firstRecordedAt = createFirstTimes(dependencies.eventStore);
+  const firstObservedAt = createFirstTimes(dependencies.eventStore);
 
   /** Counts `cost` requests of the member. Throws `Refusal` for those who get no page. */
   const enter = async (request: FastifyRequest, cost: number, isPage = true): Promise<Visit> => {
@@ -180,16 +186,16 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
 
   app.get(`${ACCOUNT}/workspaces/:ws/brands/:brand`, async (request, reply) => {
     const { membership, context } = await enter(request, BRAND_PAGE_COST);
-    const { as_of: text, cursor } = request.query as { readonly as_of?: string; readonly cursor?: string };
+    const { observed_as_of: text, cursor } = request.query as Readonly<Record<string, string | undefined>>;
     const time = new Date(text ?? Number.NaN);
     // The endpoint refuses a text that is not a time.
-    const asOf = Number.isNaN(time.getTime()) ? text : time.toISOString();
+    const moment = Number.isNaN(time.getTime()) ? text : time.toISOString();
     const { brand: brandId } = request.params as { readonly brand: string };
     const present = await context.call(getBrand, { params: { brandId } });
     const brand = present.data as unknown as KnownBrand['brand'];
-    const asked = { asOf, cursor, hasLeft: () => reply.raw.closed };
+    const asked = { moment, cursor, hasLeft: () => reply.raw.closed };
     const known = await readKnown(context, brand, asked).catch((error: unknown) => {
-      if (error === NOT_RECORDED) return null;
+      if (isBeforeFirstEvent(error)) return null;
       throw error;
     });
     if (known === 'left') return reply.hijack();
@@ -197,9 +203,9 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
       membership,
       brand,
       known,
-      firstRecordedAt: (await firstRecordedAt(brand.id)) ?? new Date(context.now),
+      firstObservedAt: (await firstObservedAt(brand.id)) ?? new Date(context.now),
       now: new Date(context.now),
-      moment: asOf === undefined ? null : time,
+      moment: moment === undefined ? null : time,
     };
     return sendPage(reply, brandPage(page), { hasFiles: true });
   });

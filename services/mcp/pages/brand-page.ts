@@ -48,7 +48,7 @@ export const brandsPage = (
 <p><a href="/account">Back to your account</a></p>`,
   );
 
-/** A brand as known at a moment. */
+/** A brand as observed by a moment. */
 export type KnownBrand = {
   readonly brand: z.infer<typeof Brand>;
   readonly activity: readonly z.infer<typeof DailyActivity>[];
@@ -63,12 +63,12 @@ export type BrandPage = {
   readonly membership: Membership;
   /** The brand as it is now; the page names it so at each moment. */
   readonly brand: z.infer<typeof Brand>;
-  /** Time of the first event about the brand. */
-  readonly firstRecordedAt: Date;
+  /** Time of the first observation of the brand. */
+  readonly firstObservedAt: Date;
   readonly now: Date;
   /** `null`: now. */
   readonly moment: Date | null;
-  /** `null`: nothing about the brand was recorded by then. */
+  /** `null`: nothing about the brand was observed by then. */
   readonly known: KnownBrand | null;
 };
 
@@ -83,8 +83,8 @@ const momentText = (time: Date, unitMs: number): string =>
   unitMs < MINUTE_MS ? `${SECOND.format(time)} UTC` : timeOf(time);
 
 /** The last position is now. */
-const positionsOf = ({ firstRecordedAt, now, moment }: BrandPage) => {
-  const [first, last] = [firstRecordedAt.getTime(), now.getTime()];
+const positionsOf = ({ firstObservedAt, now, moment }: BrandPage) => {
+  const [first, last] = [firstObservedAt.getTime(), now.getTime()];
   const unitMs = UNITS_MS.find((ms) => last - first >= POSITIONS_MIN * ms) ?? SECOND_MS;
   const [min, max] = [Math.ceil(first / unitMs), Math.ceil(last / unitMs)];
   const value = moment === null ? max : Math.min(Math.max(Math.round(moment.getTime() / unitMs), min), max);
@@ -94,25 +94,21 @@ const positionsOf = ({ firstRecordedAt, now, moment }: BrandPage) => {
 const basisOf = (page: BrandPage): string => {
   const { moment, known } = page;
   if (moment === null) return 'All that is known now.';
-  const then = `Known on ${momentText(moment, positionsOf(page).unitMs)}`;
-  if (known?.past == null) return `${then}: nothing about this brand was recorded yet.`;
+  const then = `As observed by ${momentText(moment, positionsOf(page).unitMs)}`;
+  if (known?.past == null) return `${then}: nothing about this brand.`;
   const { events, late } = known.past;
-  return `${then}: rests on ${plural(events, 'event')}${
-    late === 0
-      ? '; none of the later ones is about days before it.'
-      : `; ${late} later ${late === 1 ? 'one is' : 'ones are'} about days before it and ${late === 1 ? 'does' : 'do'} not count.`
-  }`;
+  return `${then}: rests on ${plural(events, 'event')}${late === 0 ? '' : `, ${late} of them recorded only later`}.`;
 };
 
 const sliderOf = (page: BrandPage, path: string): Html => {
   const { unitMs, min, max, value } = positionsOf(page);
   const shown = page.moment === null ? 'now' : momentText(page.moment, unitMs);
   return html`<form id="moment" class="panel" method="get" action="${path}" data-unit-ms="${unitMs}">
-<p class="moment"><label for="slider">As known</label> <strong id="position">${shown}</strong><a class="button" id="now" href="${path}">Now</a></p>
+<p class="moment"><label for="slider">As observed by</label> <strong id="position">${shown}</strong><a class="button" id="now" href="${path}">Now</a></p>
 <input id="slider" type="range" min="${min}" max="${max}" value="${value}" aria-valuetext="${shown}" aria-describedby="ends" disabled>
-<p class="ends muted" id="ends"><span>${momentText(page.firstRecordedAt, unitMs)}: first recorded</span> <span>now</span></p>
+<p class="ends muted" id="ends"><span>${momentText(page.firstObservedAt, unitMs)}: first observed</span> <span>now</span></p>
 <p id="basis" role="status">${basisOf(page)}</p>
-<noscript><label class="field" for="as_of">Moment, in UTC</label><input type="text" id="as_of" name="as_of" value="${(page.moment ?? page.now).toISOString()}"><button>Show</button></noscript>
+<noscript><label class="field" for="at">Moment, in UTC</label><input type="text" id="at" name="observed_as_of" value="${(page.moment ?? page.now).toISOString()}"><button>Show</button></noscript>
 <p class="fault" role="alert" hidden><span></span> <button type="button">Try again</button></p></form>`;
 };
 
@@ -196,7 +192,7 @@ const cardOf = (workspaceId: string, item: Item): Html => {
 
 const radarOf = ({ membership, moment }: BrandPage, { radar, cursor }: KnownBrand, path: string): Html => {
   const query = new URLSearchParams({
-    ...(moment === null ? {} : { as_of: moment.toISOString() }),
+    ...(moment === null ? {} : { observed_as_of: moment.toISOString() }),
     cursor: cursor ?? '',
   });
   return html`<section class="panel" id="radar"><h2>What changed</h2><p class="muted">Newest first, in the ${PLOT_DAYS} days up to the last scan, while the workspace tracks the brand.</p>${

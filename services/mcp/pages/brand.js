@@ -24,7 +24,7 @@ const showPosition = () => {
 
 const address = () => {
   const url = new URL(form.action);
-  if (!isNow()) url.searchParams.set('as_of', new Date(Number(slider.value) * unitMs).toISOString());
+  if (!isNow()) url.searchParams.set('observed_as_of', new Date(Number(slider.value) * unitMs).toISOString());
   return url;
 };
 

@@ -32,9 +32,10 @@ export type Moment = Pick<Cut, 'recordedUntil' | 'observedUntil'> & { readonly n
 /** `null` for a read of the present. */
 export const momentOf = (endpoint: Endpoint, query: HandlerCall['query'], clock: Clock): Moment | null => {
   if (!isPast(endpoint, query)) return null;
-  const [recordedUntil, observedUntil] = MOMENTS.map((name) =>
-    query[name] === undefined ? undefined : requirePast(name, String(query[name]), clock.now()),
-  );
+  const [recordedUntil, observedUntil] = MOMENTS.map((name) => {
+    const time = query[name];
+    return typeof time === 'string' ? requirePast(name, time, clock.now()) : undefined;
+  });
   const given = [recordedUntil, observedUntil].filter((one) => one !== undefined);
   return { recordedUntil, observedUntil, now: given.reduce((one, other) => (one < other ? one : other)) };
 };

@@ -6,10 +6,10 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type AdLibraryEvent, type AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
-import { HOUR_MS, SECOND_MS, utcDate } from '#contracts/values/time.ts';
+import { HOUR_MS, utcDate } from '#contracts/values/time.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { derivedId } from '#domain/ids.ts';
-import { pause, systemClock } from '#platform/clock.ts';
+import { systemClock } from '#platform/clock.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
 import { openMemberSignIn } from '#services/mcp/members/pages-context.ts';
@@ -28,8 +28,6 @@ import { CHROMIUM, DESKTOP } from '../sign-in/fixtures/walk.ts';
 
 const STEP_LIMIT_MS = 60_000;
 const NARROW = { width: 360, height: 780 };
-/** The slider has a position for each second, of which several must pass. */
-const RECORDED_APART_MS = 3_000;
 const MANY_ADS = 25;
 const HOSTILE = `<img src=x onerror="document.title='taken'"></title><script>document.title='taken'</script>\u202E`;
 const METADATA = metadataOf('brand page');
@@ -44,8 +42,6 @@ let beta: CorpusBrand;
 let cookie: string;
 let baseUrl: string;
 let path: string;
-/** Between the two recordings, in milliseconds. */
-let between = 0;
 let signInAs: (member: Key) => Promise<string>;
 
 const ago = (hours: number): string => new Date(Date.now() - hours * HOUR_MS).toISOString();
@@ -53,6 +49,8 @@ const ago = (hours: number): string => new Date(Date.now() - hours * HOUR_MS).to
 const INCOMPLETE_AT = ago(54);
 
 const LATER = ago(2);
+/** After the seeded scans, and before the later one. */
+const BETWEEN_MS = Date.now() - 4 * HOUR_MS;
 
 const started = (brand_id: string, ad_id: string): AdStarted => ({
   type: 'AdStarted',
@@ -127,8 +125,6 @@ beforeAll(async () => {
       })(),
     ),
   );
-  between = Date.now();
-  await pause(RECORDED_APART_MS);
   await recordLater();
 
   baseUrl = `http://127.0.0.1:${await freePort()}`;
@@ -156,7 +152,7 @@ const visit = (url: string, as = cookie): Promise<Response> =>
   fetch(`${baseUrl}${url}`, { redirect: 'manual', headers: { cookie: `adintel-signed-in=${as}` } });
 
 const asOfThen = (url: string, moment: string): Promise<Reply> =>
-  on(api).get(`${url}${url.includes('?') ? '&' : '?'}as_of=${encodeURIComponent(moment)}`, { key });
+  on(api).get(`${url}${url.includes('?') ? '&' : '?'}observed_as_of=${encodeURIComponent(moment)}`, { key });
 
 describe('routes of brand pages', () => {
   test('lead to the sign-in without one', async () => {
@@ -186,8 +182,8 @@ describe('routes of brand pages', () => {
 
   test('refuse a moment or a page that cannot be, with the reason', async () => {
     const refused: readonly (readonly [string, RegExp])[] = [
-      [`${path}?as_of=${new Date(Date.now() + 60_000).toISOString()}`, /must not be later than now/],
-      [`${path}?as_of=yesterday`, /as_of/],
+      [`${path}?observed_as_of=${new Date(Date.now() + 60_000).toISOString()}`, /must not be later than now/],
+      [`${path}?observed_as_of=yesterday`, /observed_as_of/],
       [`${path}?cursor=other`, /cursor is invalid/],
     ];
     for (const [url, reason] of refused) {
@@ -217,15 +213,15 @@ describe('routes of brand pages', () => {
     expect([script.status, again.status]).toEqual([200, 304]);
   });
 
-  test('show nothing of a moment before the first recording, and say so', async () => {
-    const text = await (await visit(`${path}?as_of=2020-01-01T00:00:00Z`)).text();
-    expect(text).toContain('nothing about this brand was recorded yet');
+  test('show nothing of a moment before the first observation, and say so', async () => {
+    const text = await (await visit(`${path}?observed_as_of=2020-01-01T00:00:00Z`)).text();
+    expect(text).toContain('nothing about this brand.');
     expect(text).not.toContain('class="tile"');
   });
 
-  test('lead from page to page of what changed, now and as of a moment', async () => {
+  test('lead from page to page of what changed, now and as observed by a moment', async () => {
     const first = path.replace(alpha.slug, beta.slug);
-    for (const query of ['', `?as_of=${new Date().toISOString()}`]) {
+    for (const query of ['', `?observed_as_of=${new Date().toISOString()}`]) {
       const ads: string[] = [];
       for (let next: string | undefined = `${first}${query}`; next !== undefined; ) {
         const text: string = await (await visit(next)).text();
@@ -272,7 +268,7 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
       .locator('.tile')
       .filter({ has: page.getByText(label, { exact: true }) })
       .locator('strong');
-  const slider = () => page.getByRole('slider', { name: 'As known' });
+  const slider = () => page.getByRole('slider', { name: 'As observed by' });
   const settled = async (text: RegExp): Promise<void> => {
     await page.locator('#basis').filter({ hasText: text }).waitFor();
     await expect.poll(() => page.locator('#known[aria-busy]').count()).toBe(0);
@@ -346,10 +342,10 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
   });
 
   test('moves over time by keyboard, and shows what REST answers for the moment', async () => {
-    await slider().fill(String(Math.ceil(between / SECOND_MS)));
+    await slider().fill(String(Math.ceil(BETWEEN_MS / HOUR_MS)));
     await slider().focus();
-    await settled(/^Known on /);
-    const moment = new URL(page.url()).searchParams.get('as_of') ?? '';
+    await settled(/^As observed by /);
+    const moment = new URL(page.url()).searchParams.get('observed_as_of') ?? '';
     const brand = await asOfThen(`/v1/brands/${alpha.id}`, moment);
     const { headers } = await asOfThen(`/v1/brands/${alpha.id}/daily-activity`, moment);
     const { active_ads, new_ads_30d } = brand.data as { active_ads: number; new_ads_30d: number };
@@ -357,7 +353,7 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
     expect(await figure('Active ads').textContent()).toBe(String(active_ads));
     expect(await figure('New in 30 days').textContent()).toBe(String(new_ads_30d));
     const [events, late] = [headers['x-as-of-events'], headers['x-as-of-late-events']].map(String);
-    const basis = `rests on ${events} events; ${late} later ones are about days before it and do not count.`;
+    const basis = `rests on ${events} events, ${late} of them recorded only later.`;
     expect(await page.locator('#basis').textContent()).toContain(basis);
     expect(await slider().getAttribute('aria-valuetext')).toMatch(/ UTC$/);
 
@@ -371,13 +367,13 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
     expect(new URL(page.url()).search).toBe('');
     expect(await figure('Active ads').textContent()).toBe('4');
     await page.keyboard.press('ArrowLeft');
-    await settled(/^Known on /);
+    await settled(/^As observed by /);
     await page.getByRole('link', { name: 'Now', exact: true }).click();
     await settled(/^All that is known now\.$/);
   });
 
   test('says in words what is wrong, keeps what it shows, and tries again', async () => {
-    await page.route('**/brands/alpha?as_of=*', (route) => route.abort());
+    await page.route('**/brands/alpha?observed_as_of=*', (route) => route.abort());
     await slider().focus();
     await page.keyboard.press('Home');
     await page
@@ -385,9 +381,9 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
       .filter({ hasText: 'The service does not respond. The figures are still' })
       .waitFor();
     expect(await figure('Active ads').textContent()).toBe('4');
-    await page.unroute('**/brands/alpha?as_of=*');
+    await page.unroute('**/brands/alpha?observed_as_of=*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await settled(/^Known on /);
+    await settled(/^As observed by /);
     expect(await page.getByRole('alert').count()).toBe(0);
     // Another read of the workspace is in the way once.
     const busy = { status: 503, headers: { 'retry-after': '1' }, body: '' };
@@ -419,7 +415,7 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
     await tab.getByText('The same days as a table').waitFor();
     await tab.getByLabel('Moment, in UTC').fill(new Date().toISOString());
     await tab.getByRole('button', { name: 'Show' }).click();
-    await tab.getByText(/^Known on .*none of the later ones/).waitFor();
+    await tab.getByText(/^As observed by .*rests on/).waitFor();
     await plain.close();
   });
 

@@ -39,7 +39,7 @@ const known: KnownBrand = {
 const page: BrandPage = {
   membership,
   brand,
-  firstRecordedAt: new Date('2026-10-01T06:00:00Z'),
+  firstObservedAt: new Date('2026-10-01T06:00:00Z'),
   now: new Date(`${LAST}T12:00:00Z`),
   moment: null,
   known,
@@ -62,8 +62,8 @@ describe('the page of a brand', () => {
     ['2026-09-01T06:00:00Z', DAY_MS],
     [`${LAST}T06:00:00Z`, 60_000],
     [`${LAST}T11:59:00Z`, 1_000],
-  ])('that was first recorded at %s has a slider in units of %d ms, which ends now', (first, unitMs) => {
-    const text = brandPage({ ...page, firstRecordedAt: new Date(first) });
+  ])('that was first observed at %s has a slider in units of %d ms, which ends now', (first, unitMs) => {
+    const text = brandPage({ ...page, firstObservedAt: new Date(first) });
     expect(text).toContain(`data-unit-ms="${unitMs}"`);
     const [, min, max, value] = /min="(\d+)" max="(\d+)" value="(\d+)"/.exec(text) ?? [];
     expect(value).toBe(max);
