@@ -1,6 +1,4 @@
 import { DAY_MS } from '#contracts/values/time.ts';
-import { Cron } from 'croner';
-import { randomUUID } from 'node:crypto';
 import { briefStream, type RadarChanges, type RadarSnapshot } from '#contracts/events/workspace/brief.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -14,28 +12,15 @@ import {
   type Week,
   weeksDue,
 } from '#domain/workspace/brief.ts';
-import { type Clock, pause } from '#platform/clock.ts';
-import { executeCommand, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
-import type { Log } from '#platform/logger.ts';
-import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
 import { readRadarWindow } from './reports/radar-csv.ts';
+import { appendDecided, type JobDependencies, scheduleRetried, waitUntilProjected } from './retried-job.ts';
 
 /** Read models that must have passed the week before a brief is prepared. */
 const READ_MODELS = ['radar', 'tracking', 'briefs'];
-const BEHIND_STEP_MS = 1_000;
-const BEHIND_STEPS_UNTIL_WARNED = 30;
-const RETRY_MS = 60_000;
 
-export type BriefDependencies = {
-  readonly db: ReadDatabase;
-  readonly eventStore: EventStore;
-  readonly projectionWait: ProjectionWait;
-  readonly clock: Clock;
-  readonly log: Log;
-};
+export type BriefDependencies = JobDependencies;
 
 const snapshotOf = ({ brand, ad, correction, ...rest }: RadarItem): RadarSnapshot => {
   const { url: _brandUrl, ...snapshotBrand } = brand;
@@ -44,7 +29,11 @@ const snapshotOf = ({ brand, ad, correction, ...rest }: RadarItem): RadarSnapsho
 };
 
 /** Reads the week in one pass; memory holds only the notable items. */
-const readWeek = async (db: ReadDatabase, week: Week, brandIds: readonly string[]) => {
+export const readWeek = async (
+  db: ReadDatabase,
+  week: Pick<Week, 'from' | 'to'>,
+  brandIds: readonly string[],
+) => {
   const counts = new Map<string, RadarChanges>(brandIds.map((brandId) => [brandId, countChanges([])]));
   let notable: readonly RadarSnapshot[] = [];
   const window = { brand_ids: brandIds, types: RadarItemType.options, from: week.from, to: week.to };
@@ -63,35 +52,15 @@ const prepare = async (
   workspace_id: string,
   brandIds: readonly string[],
 ): Promise<boolean> => {
-  const { db, eventStore, clock } = dependencies;
+  const { db, clock } = dependencies;
   const { brands, notable } = await readWeek(db, week, brandIds);
-  const commandId = randomUUID();
   const at = clock.now().toISOString();
-  const { events } = await executeCommand(eventStore, {
+  const events = await appendDecided(dependencies, workspace_id, {
     stream: briefStream(workspace_id, briefIdOf(workspace_id, week)),
     decider: brief,
     decision: prepareBrief({ workspace_id, week, brands, notable_items: notable, at }),
-    metadata: eventMetadata({
-      actor: serviceActor('worker'),
-      correlationId: commandId,
-      causationId: commandId,
-      workspaceId: workspace_id,
-    }),
-    commandId,
   });
-  return events.length > 0;
-};
-
-/** Waits for the end of the log, because each week is counted only once. Returns early on shutdown. */
-const waitUntilProjected = async (
-  { eventStore, projectionWait, log }: BriefDependencies,
-  signal: AbortSignal,
-): Promise<void> => {
-  const head = await eventStore.head();
-  for (let step = 1; !signal.aborted; step += 1) {
-    if (await projectionWait.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
-    if (step === BEHIND_STEPS_UNTIL_WARNED) log.warn({}, 'briefs delayed; read models lag behind');
-  }
+  return events > 0;
 };
 
 /** Prepares missing briefs of all due weeks; returns how many. Idempotent, also across workers. */
@@ -100,7 +69,8 @@ export const prepareDueBriefs = async (
   signal: AbortSignal,
 ): Promise<number> => {
   const { db, clock, log } = dependencies;
-  await waitUntilProjected(dependencies, signal);
+  // Each week is counted only once.
+  await waitUntilProjected(dependencies, READ_MODELS, signal);
   let prepared = 0;
   for (const week of weeksDue(clock.now())) {
     const end = new Date(Date.parse(week.to) + DAY_MS).toISOString();
@@ -116,29 +86,11 @@ export const prepareDueBriefs = async (
 };
 
 export const scheduleBriefs = (dependencies: BriefDependencies, signal: AbortSignal): AsyncDisposable => {
-  let running: Promise<void> | undefined;
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await prepareDueBriefs(dependencies, signal);
-        return;
-      } catch (error) {
-        dependencies.log.warn({ reason: (error as Error).message }, 'brief preparation failed; retrying');
-        await pause(RETRY_MS, signal);
-      }
-    }
-  };
-  const runOnce = (): void => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-  };
-  const job = new Cron(`0 ${BRIEF_DUE_HOUR} * * 1`, { timezone: 'UTC' }, runOnce);
-  runOnce();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      job.stop();
-      await running;
-    },
-  };
+  const cron = `0 ${BRIEF_DUE_HOUR} * * 1`;
+  const failure = 'brief preparation failed; retrying';
+  const job = scheduleRetried({ cron, failure, log: dependencies.log, signal }, () =>
+    prepareDueBriefs(dependencies, signal),
+  );
+  job.runNow();
+  return job;
 };
