@@ -20,6 +20,7 @@ import type { Projection } from './define-projection.ts';
 import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';
+import { restatements } from './restatements/project.ts';
 import { saved } from './saved/project.ts';
 import { signals } from './signals/project.ts';
 import { socialPages } from './social-pages/project.ts';
@@ -59,6 +60,7 @@ export const projections: readonly Projection[] = [
   store,
   reports,
   briefs,
+  restatements,
   collections,
   saved,
   notes,

@@ -102,6 +102,8 @@ const PREDICATES: {
   ReportAttemptFailed: ({ report_id, attempt, reason }) =>
     `failed in attempt ${attempt} of report ${report_id}: ${reason}`,
   ReportFailed: ({ report_id, reason }) => `gave up report ${report_id}: ${reason}`,
+  ReportRestated: ({ report_id, rows_total }) =>
+    `restated report ${report_id}: ${count(rows_total, 'row')} ${rows_total === 1 ? 'differs' : 'differ'} from before`,
 
   BriefPrepared: ({ week, brands }) =>
     `prepared the brief of week ${week} about ${count(brands.length, 'brand')}`,
@@ -109,6 +111,8 @@ const PREDICATES: {
     feedback === null
       ? `removed the verdict on brief ${brief_id}`
       : `called brief ${brief_id} ${feedback.replaceAll('_', ' ')}`,
+  BriefRestated: ({ brief_id, rows_total }) =>
+    `restated brief ${brief_id}: the counts of ${count(rows_total, 'brand')} differ from before`,
 
   AlertRuleCreated: ({ name, trigger, brand_ids, cadence }) =>
     `created the alert rule ${quoted(name)} for ${trigger.replaceAll('_', ' ')} at ${count(brand_ids.length, 'brand')}, ${cadence}`,

@@ -641,7 +641,7 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/briefs/{briefId}": {
     /**
-     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week.
+     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements.
      *
      * Scope: `briefs:read`.
      */
@@ -669,11 +669,19 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/reports/{reportId}": {
     /**
-     * Read a report. One report. `download_url` is set once the report is ready; each read signs a new one.
+     * Read a report. One report. `download_url` is set once the report is ready; each read signs a new one. When a late scan changed rows afterwards, the header `link` names the restatements.
      *
      * Scope: `reports:read`.
      */
     get: operations["getReport"];
+  };
+  "/v1/workspaces/{ws}/restatements": {
+    /**
+     * List what late scans changed in delivered briefs and reports. The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. Restatements of briefs need the scope `briefs:read` too. A restated document names this address in the header `link`.
+     *
+     * Scope: `reports:read`.
+     */
+    get: operations["listRestatements"];
   };
   "/v1/workspaces/{ws}/collections": {
     /**
@@ -4194,6 +4202,49 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  listRestatements: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+      };
+      query?: {
+        /** Items per page. */
+        limit?: number;
+        /** `meta.cursor` of the previous page; all other parameters must stay the same. */
+        cursor?: string;
+        /** Only those of this brief. */
+        brief_id?: string;
+        /** Only those of this report. */
+        report_id?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            /** Items in the order of the list; empty when there are none. */
+            data: Array<components["schemas"]["Restatement"]>;
+            meta: components["schemas"]["PageMeta"];
+          };
+          "application/x-ndjson": string;
+          "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listCollections: {
     parameters: {
       path: {
@@ -7171,6 +7222,40 @@ export interface components {
     };
     /** What became of the wish to track the brand: `waiting` until the request is ready, `tracked` then, or `no_slot` when all slots of the plan were used. */
     RequestedTracking: "not_asked" | "waiting" | "tracked" | "no_slot";
+    /** A row of a document that differs from what was delivered. */
+    RestatedRow: {
+      /** Brand of the row. */
+      brand_id: string;
+      /** Radar item of the row, `item_id` in the file; null for a brief. */
+      item_id: string | null;
+      /** Ad of the item; null for a brief. */
+      ad_id: string | null;
+      /** `added` and `removed`: the whole row; `changed`: some columns of it. An item that moved between two brands is removed at one and added at the other. */
+      change: components["schemas"]["ChangeKind"];
+      /** Columns of the document with its earlier restatements; of a changed row only those that differ. A column is null when it is empty. Null for an added row. */
+      before: Record<string, string | number | null> | null;
+      /** The columns now; null for a removed row. */
+      after: Record<string, string | number | null> | null;
+      /** Events about the row recorded since the last restatement, or since the document was made, newest first, at most 3; empty when they are not known. */
+      events: Array<components["schemas"]["RecordedEvent"]>;
+    };
+    /** Rows of a delivered brief or report that differ from the document with its earlier restatements. */
+    Restatement: {
+      /** Stable id of the restatement. */
+      id: string;
+      /** The brief that it restates; null for a report. */
+      brief_id: string | null;
+      /** The report that it restates; null for a brief. */
+      report_id: string | null;
+      /** When the document was compared. */
+      restated_at: string;
+      /** Rows that differ, also those beyond `rows`. */
+      rows_total: number;
+      /** The first rows that differ, at most 100. Those left out are in the next restatement of the document if they still differ. */
+      rows: Array<components["schemas"]["RestatedRow"]>;
+      /** Address of the brief or report. */
+      url: string;
+    };
     /** A text that runs in and outside of the pages linked to a brand. */
     ReusedCopy: {
       /** The text of one of the ads. */
@@ -8061,6 +8146,7 @@ export type PagedPath =
   | "/v1/workspaces/{ws}/alerts"
   | "/v1/workspaces/{ws}/briefs"
   | "/v1/workspaces/{ws}/reports"
+  | "/v1/workspaces/{ws}/restatements"
   | "/v1/workspaces/{ws}/collections"
   | "/v1/workspaces/{ws}/collections/{collectionId}/items"
   | "/v1/workspaces/{ws}/saved"

@@ -53,6 +53,8 @@ export const briefs = projection<BriefEvent | BrandEvent>({
         };
         return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set }];
       }
+      case 'BriefRestated':
+        return [];
       case 'BriefFeedbackGiven': {
         const { workspace_id, brief_id, feedback } = event.data;
         return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set: { feedback } }];

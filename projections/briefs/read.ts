@@ -62,3 +62,19 @@ export const listWorkspacesWithBrief = async (
   const rows = await db.query<{ workspace_id: string }>({ sql: THERE, values: [week] });
   return new Set(rows.map(({ workspace_id }) => workspace_id));
 };
+
+const MADE_SINCE = `
+  select workspace_id, brief_id as id, from_date as "from", to_date as "to" from briefs.brief where prepared_at >= $1`;
+
+/** Briefs of all workspaces. `since`: ISO timestamp. */
+export const listBriefsMadeSince = (
+  db: ReadDatabase,
+  since: string,
+): Promise<
+  readonly {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly from: string;
+    readonly to: string;
+  }[]
+> => db.slow({ sql: MADE_SINCE, values: [since] });

@@ -1,4 +1,5 @@
 import { isoTimeMicrosSql } from '#contracts/values/time.ts';
+import { utcDateSql } from '#contracts/values/windows.ts';
 import { SMALLEST_UUID, newestPerBrand } from '../sql/pages.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { RADAR_ITEM_SQL, RADAR_TABLE, type RadarRow, radarItems, radarPage } from '../sql/json.ts';
@@ -47,3 +48,27 @@ export const listClosedRadar = async (
   const values = [brandId, since, types, ...(page.after ?? [until, SMALLEST_UUID]), page.limit + 1];
   return radarPage(await db.query<RadarRow>({ sql: CLOSED, values }), page.limit);
 };
+
+// An item of an ad that moved may have been in documents about any brand. The position of an item is that of the last event
+// that reported, restated or marked it.
+const LATE = `
+  select distinct brand_id, date from (
+    select case when m.brand_id is null then i.brand_id end as brand_id, ${utcDateSql('i.observed_at')}::text as date,
+      greatest(i.position, i.stated_at, m.position) as position
+    from radar.item i left join radar.mark m using (ad_id, type, scan_id)
+    where i.observed_at >= $1
+  ) i where position > $2`;
+
+/** UTC day with items that were reported or corrected after a position. */
+export type ChangedDay = {
+  /** `null` for an ad that moved between brands. */
+  readonly brand_id: string | null;
+  readonly date: string;
+};
+
+/** `since`: UTC date of the oldest items, `after`: position in the log. */
+export const listChangedDays = (
+  db: ReadDatabase,
+  since: string,
+  after: bigint,
+): Promise<readonly ChangedDay[]> => db.slow({ sql: LATE, values: [`${since}T00:00:00Z`, after.toString()] });

@@ -41,6 +41,8 @@ export const reports = projection<ReportEvent>({
         const { reason, retry_at } = event.data;
         return set({ status: 'queued', failure: reason, claimable_at: retry_at });
       }
+      case 'ReportRestated':
+        return [];
       case 'ReportFailed':
         return set({ status: 'failed', failure: event.data.reason, finished_at: event.data.failed_at });
     }

@@ -84,3 +84,20 @@ export const countReports = async (
     requested: 0,
     kept: 0,
   };
+
+const READY_SINCE = `
+  select workspace_id, report_id as id, from_date as "from", to_date as "to"
+  from reports.report where status = 'ready' and finished_at >= $1`;
+
+/** Ready reports of all workspaces. `since`: ISO timestamp. */
+export const listReportsReadySince = (
+  db: ReadDatabase,
+  since: string,
+): Promise<
+  readonly {
+    readonly workspace_id: string;
+    readonly id: string;
+    readonly from: string;
+    readonly to: string;
+  }[]
+> => db.slow({ sql: READY_SINCE, values: [since] });

@@ -13,6 +13,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, brandReference, briefSummary, radarItem } from './endpoint/examples.ts';
 import { briefParams, noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
+import { restatedLink } from './restatements.ts';
 
 const briefExample = {
   ...briefSummary,
@@ -27,7 +28,8 @@ export const getBrief = endpoint({
   tag: 'Briefs',
   scope: 'briefs:read',
   summary: 'Read a weekly brief',
-  description: 'Change counts per tracked brand and up to ten notable radar items of one week.',
+  description:
+    'Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements.',
   params: briefParams,
   query: noQuery,
   body: null,
@@ -35,11 +37,11 @@ export const getBrief = endpoint({
   reply: { status: 200, shape: 'record', data: Brief, example: briefExample },
   errors: ['not_found'],
   corpus: false,
-  reads: ['briefs'],
+  reads: ['briefs', 'restatements'],
   handler: async ({ params }, { db }) => {
     const data = await findBrief(db, params.ws, params.briefId);
     if (data === null) throw new Refusal('not_found', 'Brief not found.');
-    return { data, asOf: null };
+    return { data, asOf: null, ...(await restatedLink(db, params.ws, 'brief_id', params.briefId)) };
   },
 });
 

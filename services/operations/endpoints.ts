@@ -55,6 +55,7 @@ export { getPage, listPageDetails, listPages } from './pages.ts';
 export { listRadar } from './radar.ts';
 export { listNewAdvertisers, listRanking, listRisers } from './rankings.ts';
 export { getReport, listReports, requestReport } from './reports.ts';
+export { listRestatements } from './restatements.ts';
 export { listSavedItems, saveItem, unsaveItem } from './saved.ts';
 export { listBrandSignals, listSignals } from './signals.ts';
 export { getSplitTestCensus } from './split-test-census.ts';

@@ -28,6 +28,7 @@ import type { DownloadLinks } from './dependencies/links.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, queuedReport, readyReport } from './endpoint/examples.ts';
 import { noQuery, pageQuery, reportParams, workspaceParams } from './endpoint/parameters.ts';
+import { restatedLink } from './restatements.ts';
 import { trackedBrandIds } from './tracked-brands.ts';
 
 /** Shows the report as requested, even if a worker has already started it. */
@@ -86,7 +87,8 @@ export const getReport = endpoint({
   tag: 'Reports',
   scope: 'reports:read',
   summary: 'Read a report',
-  description: 'One report. `download_url` is set once the report is ready; each read signs a new one.',
+  description:
+    'One report. `download_url` is set once the report is ready; each read signs a new one. When a late scan changed rows afterwards, the header `link` names the restatements.',
   params: reportParams,
   query: noQuery,
   body: null,
@@ -94,11 +96,12 @@ export const getReport = endpoint({
   reply: { status: 200, shape: 'record', data: Report, example: readyReport },
   errors: ['not_found'],
   corpus: false,
-  reads: ['reports'],
+  reads: ['reports', 'restatements'],
   handler: async ({ params }, { db, clock, downloadLinks }) => {
     const row = await findReport(db, params.ws, params.reportId);
     if (!row) throw new Refusal('not_found', 'Report not found.');
-    return { data: reportText(row, downloadLinks, clock.now()), asOf: null };
+    const data = reportText(row, downloadLinks, clock.now());
+    return { data, asOf: null, ...(await restatedLink(db, params.ws, 'report_id', params.reportId)) };
   },
 });
 

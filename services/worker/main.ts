@@ -19,12 +19,14 @@ import { fulfilWhenObserved } from './brand-requests.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
 import { requestScansWhenDue } from './scans/scan-cadence.ts';
 import { scheduleRewrites, scheduleVerification } from './nightly.ts';
+import { scheduleRestatements } from './restatements.ts';
 import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;
 /** Cron expressions in UTC. */
 const REWRITE_CRON = '0 2 * * *';
 const VERIFY_CRON = '30 3 * * *';
+const RESTATE_CRON = '30 4 * * *';
 const DIGEST_CRON = '10 0 * * *';
 /** Renewed while an export runs. Another worker takes a report over when it expires. */
 const REPORT_LEASE_SECONDS = 15;
@@ -50,9 +52,12 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     const maker = { database, rawLog, eventStore, signingKey, service: 'worker' };
     resources.use(scheduleDigests({ ...maker, clock: systemClock, log, cron: DIGEST_CRON, signal }));
   } else log.info('no digests of the log: AUDIT_SIGNING_KEY is not set');
+  const objectStore = await openObjectStore(settings);
+  const restating = { ...shared, database, projectionWait, objectStore, cron: RESTATE_CRON };
+  resources.use(scheduleRestatements(restating, signal));
   const exporting = exportReports({
     ...shared,
-    objectStore: await openObjectStore(settings),
+    objectStore,
     signal,
     workerId: `worker_${randomUUID()}`,
     leaseSeconds: REPORT_LEASE_SECONDS,

@@ -2,6 +2,7 @@ import type { BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import type { RadarCorrection, RadarItem } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
+import type { Restated } from './restated.ts';
 
 /** Stream `brief-<workspaceId>+<briefId>`: summary of one ISO week for one workspace. */
 export const BRIEF = 'brief';
@@ -50,9 +51,16 @@ export type BriefFeedbackGiven = Event<
   }
 >;
 
-export type BriefEvent = BriefPrepared | BriefFeedbackGiven;
+/** The counts of the week differ from the brief with its earlier restatements. The brief itself stays as it was prepared. */
+export type BriefRestated = Event<
+  'BriefRestated',
+  { readonly workspace_id: string; readonly brief_id: string } & Restated
+>;
+
+export type BriefEvent = BriefPrepared | BriefFeedbackGiven | BriefRestated;
 
 export const briefVersions: EventVersions<BriefEvent> = {
   BriefPrepared: [],
   BriefFeedbackGiven: [],
+  BriefRestated: [],
 };

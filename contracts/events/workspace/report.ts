@@ -1,6 +1,7 @@
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
+import type { Restated } from './restated.ts';
 
 /** Stream `report-<workspaceId>+<reportId>`: one CSV export of the radar, from request to file. */
 export const REPORT = 'report';
@@ -59,13 +60,17 @@ export type ReportFailed = Event<
   ReportAttempt & { readonly reason: string; readonly failed_at: string }
 >;
 
+/** The radar of the window differs from the file with its earlier restatements. The file itself stays as it was written. */
+export type ReportRestated = Event<'ReportRestated', ReportKey & Restated>;
+
 export type ReportEvent =
   | ReportRequested
   | ReportStarted
   | ReportLeaseExtended
   | ReportFinished
   | ReportAttemptFailed
-  | ReportFailed;
+  | ReportFailed
+  | ReportRestated;
 
 export const reportVersions: EventVersions<ReportEvent> = {
   ReportRequested: [],
@@ -74,4 +79,5 @@ export const reportVersions: EventVersions<ReportEvent> = {
   ReportFinished: [],
   ReportAttemptFailed: [],
   ReportFailed: [],
+  ReportRestated: [],
 };

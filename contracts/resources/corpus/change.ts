@@ -5,7 +5,7 @@ import { BrandReference } from './brand.ts';
 /** Events shown with a change. */
 export const EVENTS_OF_CHANGE_MAX = 10;
 
-const RecordedEvent = z
+export const RecordedEvent = z
   .strictObject({
     stream: z.string().meta({ description: 'Stream of the event in the log.' }),
     revision: Count.meta({ description: 'Place in the stream, from 0.' }),
@@ -22,7 +22,7 @@ const ChangeSubject = z.enum(['brand', 'day', 'ad']).meta({
   description: 'Record that differs: the brand, a day of its activity, or one of its ads.',
 });
 
-const ChangeKind = z.enum(['added', 'removed', 'changed']).meta({
+export const ChangeKind = z.enum(['added', 'removed', 'changed']).meta({
   id: 'ChangeKind',
   description: '`added` and `removed`: the whole record; `changed`: one field of it.',
 });

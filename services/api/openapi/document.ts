@@ -11,7 +11,7 @@ import {
 import { ENDPOINTS } from '#operations/index.ts';
 import { freshnessExample } from '#operations/endpoint/examples.ts';
 import { pastQuery, takesBrandSlug } from '#operations/endpoint/parameters.ts';
-import { isList, isListOfBrand, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
+import { isList, isListOfBrand, mayBeRestated, ROW_FORMATS, writeRows } from '../server/list-formats.ts';
 import {
   CHANGES_HEADERS,
   CORPUS_HEADERS,
@@ -19,7 +19,7 @@ import {
   headerRefs,
   HEADERS,
   PARAMETERS,
-  COVERAGE_HEADERS,
+  LINK_HEADERS,
   PAST_HEADERS,
   RATE_HEADERS,
   ROW_HEADERS,
@@ -133,7 +133,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
     ...(endpoint.past ? PAST_HEADERS : []),
     ...('since_token' in endpoint.query.shape ? CHANGES_HEADERS : []),
     ...(isList(endpoint) ? ROW_HEADERS : []),
-    ...(isListOfBrand(endpoint) ? COVERAGE_HEADERS : []),
+    ...(isListOfBrand(endpoint) || mayBeRestated(endpoint) ? LINK_HEADERS : []),
     ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
     ...(endpoint.deprecated ? Object.keys(deprecationHeaders(endpoint.deprecated)) : []),

@@ -15,7 +15,7 @@ export const RATE_HEADERS = [
 ];
 export const ROW_HEADERS = ['x-as-of'];
 export const PAST_HEADERS = ['x-as-of-events', 'x-as-of-late-events'];
-export const COVERAGE_HEADERS = ['link'];
+export const LINK_HEADERS = ['link'];
 export const CHANGES_HEADERS = ['x-next-since-token'];
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
@@ -43,7 +43,7 @@ export const HEADERS: Json = {
     'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),
   link: textHeader(
-    '`<address>; rel="describedby"` on an empty list about one brand: what was observed of the brand, and what was not. A deprecated endpoint also names what replaces it, as `rel="successor-version"`.',
+    '`<address>; rel="describedby"` on an empty list about one brand: what was observed of the brand, and what was not; on a brief or report that was restated: its restatements. A deprecated endpoint also names what replaces it, as `rel="successor-version"`.',
   ),
   'x-as-of': textHeader('`as_of` of a list that is sent as rows.'),
   'x-as-of-events': integerHeader('With `as_of` or `observed_as_of`: how many events the answer rests on.'),

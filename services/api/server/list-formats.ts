@@ -32,12 +32,20 @@ export const isListOfBrand = (endpoint: Endpoint): boolean => {
 
 type Lists = Readonly<Record<string, readonly unknown[] | null>>;
 
-/** An empty list about one brand names the address that says what was observed of it, and what was not. */
-export const coverageHeadersOf = (
+/** True for records whose restatements `link` names. */
+export const mayBeRestated = ({ reads, reply }: Endpoint): boolean =>
+  reply.shape === 'record' && reads.includes('restatements');
+
+/**
+ * An empty list about one brand names the address that says what was observed of it, and what was not; a restated document, that
+ * of its restatements.
+ */
+export const linkHeadersOf = (
   { endpoint, params, query }: Pick<RequestContext, 'endpoint' | 'params' | 'query'>,
-  { data, count }: Reply,
+  { data, count, describedBy }: Reply,
   baseUrl: string,
 ): Headers => {
+  if (describedBy !== undefined) return { link: `<${baseUrl}${describedBy}>; rel="describedby"` };
   const brand = (params['brandId'] ?? query['brand_id']) as string | undefined;
   if (brand === undefined || !isListOfBrand(endpoint)) return {};
   const { reply, deprecated } = endpoint;
@@ -180,7 +188,7 @@ export const sendRows = async (
       trailer: 'x-next-cursor',
       vary: 'accept, accept-encoding',
       ...pastHeadersOf(first),
-      ...coverageHeadersOf(context, first, baseUrl),
+      ...linkHeadersOf(context, first, baseUrl),
       ...sinceTokenHeader(first, true),
     };
     if (context.allowance) setRateHeaders(headers, context.allowance);

@@ -24,7 +24,7 @@ import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-h
 import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { findInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { chooseFormat, coverageHeadersOf, sendRows } from './list-formats.ts';
+import { chooseFormat, linkHeadersOf, sendRows } from './list-formats.ts';
 import { type Headers, send } from '#platform/http/http-server.ts';
 
 export type RequestContext = {
@@ -382,7 +382,7 @@ export const sendReply = (context: RequestContext, { baseUrl, cursors, clock }: 
     headers,
     pastHeadersOf(result),
     sinceTokenHeader(result),
-    coverageHeadersOf(context, result, baseUrl),
+    linkHeadersOf(context, result, baseUrl),
   );
   if (context.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = signNextCursor(context.filters, result, cursors);

@@ -10,12 +10,14 @@ import type { RadarCorrection } from '#contracts/resources/workspace/radar.ts';
 import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
+import { type Compared, restate, takeRestated, type Told } from './restatement.ts';
 
 /** Aggregate brief, stream `brief-<workspaceId>+<briefId>`: one weekly brief and the feedback on it. */
 
 export type BriefState = {
   readonly prepared: BriefPrepared['data'];
   readonly feedback: BriefFeedback | null;
+  readonly told: Told | null;
 } | null;
 
 const initial = null as BriefState;
@@ -23,13 +25,15 @@ const initial = null as BriefState;
 const evolve = (state: BriefState, event: BriefEvent): BriefState => {
   switch (event.type) {
     case 'BriefPrepared':
-      return { prepared: event.data, feedback: null };
+      return { prepared: event.data, feedback: null, told: null };
     case 'BriefFeedbackGiven':
       return state && { ...state, feedback: event.data.feedback };
+    case 'BriefRestated':
+      return state && { ...state, told: takeRestated(state.told, event.data) };
   }
 };
 
-export const brief: Decider<BriefState, BriefEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
+export const brief: Decider<BriefState, BriefEvent> = { initial, evolve, snapshot: jsonSnapshot(2) };
 
 export type Week = { readonly name: string; readonly from: string; readonly to: string };
 
@@ -166,3 +170,13 @@ export const giveBriefFeedback =
     if (state.feedback === feedback) return [];
     return [{ type: 'BriefFeedbackGiven', data: { workspace_id, brief_id, feedback, given_at: at } }];
   };
+
+export const restateBrief =
+  (compared: Compared) =>
+  (state: BriefState): readonly BriefEvent[] =>
+    state === null
+      ? []
+      : restate(state.told, compared).map((restated) => {
+          const { workspace_id, brief_id } = state.prepared;
+          return { type: 'BriefRestated', data: { workspace_id, brief_id, ...restated } };
+        });

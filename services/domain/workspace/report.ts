@@ -10,6 +10,7 @@ import {
   type ReportStatus,
 } from '#contracts/resources/workspace/report.ts';
 import type { Decider } from '../decider.ts';
+import { type Compared, restate, takeRestated, type Told } from './restatement.ts';
 
 /** Aggregate report, stream `report-<workspaceId>+<reportId>`: one CSV export, leased to one worker at a time. */
 
@@ -24,6 +25,7 @@ export type RequestedReport = {
   readonly finished_at: string | null;
   readonly file: Pick<ReportFinished['data'], 'object_key' | 'bytes' | 'rows' | 'sha256'> | null;
   readonly failure: string | null;
+  readonly told: Told | null;
 };
 export type ReportState = RequestedReport | null;
 
@@ -41,6 +43,7 @@ const evolve = (state: ReportState, event: ReportEvent): ReportState => {
       finished_at: null,
       file: null,
       failure: null,
+      told: null,
     };
   }
   if (!state) return state;
@@ -62,6 +65,8 @@ const evolve = (state: ReportState, event: ReportEvent): ReportState => {
     }
     case 'ReportFailed':
       return { ...state, status: 'failed', finished_at: event.data.failed_at, failure: event.data.reason };
+    case 'ReportRestated':
+      return { ...state, told: takeRestated(state.told, event.data) };
   }
 };
 
@@ -217,3 +222,13 @@ export const failReport =
     const retry_at = addSeconds(at, RETRY_AFTER_SECONDS * attempt);
     return [{ type: 'ReportAttemptFailed', data: { ...data, retry_at } }];
   };
+
+export const restateReport =
+  (compared: Compared) =>
+  (state: ReportState): readonly ReportEvent[] =>
+    state?.status === 'ready'
+      ? restate(state.told, compared).map((restated) => {
+          const { workspace_id, report_id } = state.request;
+          return { type: 'ReportRestated', data: { workspace_id, report_id, ...restated } };
+        })
+      : [];

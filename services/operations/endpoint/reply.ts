@@ -24,6 +24,8 @@ export type Reply = {
   readonly past?: PastBasis;
   /** Token of a list of changes, for the header of its last page. */
   readonly sinceToken?: string;
+  /** Path of what describes a record, for the header `link`. */
+  readonly describedBy?: string;
   /** Such a reply is stored for repeated requests only briefly. */
   readonly shownOnce?: ShownOnce;
 };

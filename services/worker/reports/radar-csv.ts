@@ -1,3 +1,5 @@
+import { parse } from 'csv-parse';
+import { pipeline } from 'node:stream';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
@@ -6,8 +8,8 @@ import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/ra
 import { listClosedRadar } from '#projections/radar/read.ts';
 import type { ReportRequested } from '#contracts/events/workspace/report.ts';
 import { REPORT_COLUMNS } from '#contracts/resources/workspace/report.ts';
-import { csvLines } from '#application/exports/csv-lines.ts';
-import type { ObjectStore, StoredObject } from '#platform/object-store/object-store.ts';
+import { csvField, csvLines } from '#application/exports/csv-lines.ts';
+import type { ObjectStore, OpenObject, StoredObject } from '#platform/object-store/object-store.ts';
 
 const PAGE_ITEMS = 1_000;
 
@@ -90,4 +92,26 @@ export const exportRadar = async (
   };
   const { bytes, sha256 } = await objectStore.write(objectKey, source());
   return { bytes, sha256, rows };
+};
+
+/** Fields of a row as a reader of the file finds them. */
+export type ReportCells = Readonly<Record<Column, string>>;
+
+/** Yields the rows that an export would write now, in its order. */
+export const readPresentRows = async function* (
+  db: ReadDatabase,
+  request: RadarWindow,
+): AsyncGenerator<ReportCells> {
+  for await (const items of readRadarWindow(db, request)) {
+    for (const row of items.map(rowOf))
+      yield Object.fromEntries(
+        REPORT_COLUMNS.map((column) => [column, csvField(row[column] ?? '')]),
+      ) as ReportCells;
+  }
+};
+
+/** Yields the rows of a file in their order. */
+export const readDeliveredRows = async function* (file: OpenObject): AsyncGenerator<ReportCells> {
+  // The iteration throws the errors.
+  yield* pipeline(file.read(), parse({ columns: true }), () => undefined) as AsyncIterable<ReportCells>;
 };

@@ -22,6 +22,7 @@ const READS_LEFT_OUT = [
   'listCreatives',
   'listMembers',
   'listPageDetails',
+  'listRestatements',
   'lookUp',
   'searchAlertDeliveries',
   'searchBrandAds',
