@@ -34,6 +34,16 @@ describe('the sentence of an entry', () => {
       { delivery_id: 'd1', attempt: 2, outcome: 'failed', reason: 'status 500' },
       'Member Ada did not deliver d1 in attempt 2, and gave up: status 500.',
     ],
+    [
+      'BriefRestated',
+      { brief_id: 'w1', rows_total: 2 },
+      'Member Ada restated brief w1: the counts of 2 brands differ from before.',
+    ],
+    [
+      'ReportRestated',
+      { report_id: 'r1', rows_total: 1 },
+      'Member Ada restated report r1: 1 row differs from before.',
+    ],
   ])('of type %s says who did what', (type, data, sentence) => {
     expect(told(type, data)).toBe(sentence);
   });

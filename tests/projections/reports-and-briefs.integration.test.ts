@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { type BriefEvent, briefStream } from '#contracts/events/workspace/brief.ts';
+import type { Restated } from '#contracts/events/workspace/restated.ts';
 import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { briefs } from '#projections/briefs/project.ts';
 import { findBrief, listBriefs, listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { reports } from '#projections/reports/project.ts';
 import { findReport, listClaimableReports, listReports } from '#projections/reports/read.ts';
+import { restatements } from '#projections/restatements/project.ts';
+import { isRestated, listRestatements } from '#projections/restatements/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 
@@ -219,6 +222,89 @@ describe('briefs', () => {
           ];
         },
         ['alpha', null, ['ws_1', 'ws_2']],
+      );
+  });
+});
+
+describe('restatements', () => {
+  const [brief_id, report_id] = [id('brief'), id('report')];
+  const restated = (rows_total: number) => ({
+    digest: 'd'.repeat(64),
+    rows_total,
+    rows: [
+      {
+        brand_id: id('brand'),
+        item_id: null,
+        ad_id: null,
+        before: { title: 'A "quoted" title \u0001/' },
+        after: null,
+        causes: [],
+      },
+    ],
+    restated_at: '2026-05-13T04:30:00.000Z',
+  });
+  const ofBrief = (rows_total: number, workspace = workspace_id): GivenEvent => ({
+    stream: briefStream(workspace, brief_id),
+    event: { type: 'BriefRestated', data: { workspace_id: workspace, brief_id, ...restated(rows_total) } },
+  });
+  const ofReport: GivenEvent = {
+    stream: reportStream(workspace_id, report_id),
+    event: { type: 'ReportRestated', data: { workspace_id, report_id, ...restated(3) } },
+  };
+  const kinds = ['brief', 'report'];
+
+  it('are listed newest first, those of one document, of one kind, or by pages', async () => {
+    await given([ofBrief(1), ofBrief(2), ofReport, ofBrief(4, 'ws_2')])
+      .into(restatements)
+      .shows(
+        async (db) => {
+          const list = async (filter: object, page = firstPage) => {
+            const found = await listRestatements(
+              db,
+              { workspaceId: workspace_id, kinds, documentId: undefined, ...filter },
+              page,
+            );
+            const items = found.items.map((item) => JSON.parse(item.replaceAll('\u0001', '')) as Restated);
+            return { totals: items.map(({ rows_total }) => rows_total), next: found.next };
+          };
+          const first = await list({}, { limit: 2, after: null });
+          const second = await listRestatements(
+            db,
+            { workspaceId: workspace_id, kinds, documentId: undefined },
+            { limit: 2, after: first.next },
+          );
+          return [
+            (await list({})).totals,
+            (await list({ documentId: brief_id })).totals,
+            (await list({ kinds: ['report'] })).totals,
+            [...first.totals, second.items.length, second.next],
+            (await list({ workspaceId: 'ws_2' })).totals,
+            await isRestated(db, workspace_id, report_id),
+            await isRestated(db, 'ws_2', report_id),
+          ];
+        },
+        [[3, 2, 1], [2, 1], [3], [3, 2, 1, null], [4], true, false],
+      );
+  });
+
+  it('name the document, and tell whether a row was added, removed or changed', async () => {
+    await given([ofReport])
+      .into(restatements)
+      .shows(
+        async (db) => {
+          const filter = { workspaceId: workspace_id, kinds, documentId: report_id };
+          const [item = ''] = (await listRestatements(db, filter, firstPage)).items;
+          const { brief_id: none, report_id: of, rows, url } = JSON.parse(item.replaceAll('\u0001', ''));
+          return [none, of, url, rows[0].change, rows[0].before, rows[0].events];
+        },
+        [
+          null,
+          report_id,
+          `/v1/workspaces/${workspace_id}/reports/${report_id}`,
+          'removed',
+          { title: 'A "quoted" title \u0001/' },
+          [],
+        ],
       );
   });
 });

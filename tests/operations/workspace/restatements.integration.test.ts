@@ -26,7 +26,7 @@ import { on } from '#tests/dsl/api.ts';
 import { FEATURES } from '#tests/reference/features.ts';
 import { place, type Placement } from '#tests/reference/service/placement.ts';
 import { at, dateOf, scan, shown, worldWith } from '#tests/reference/sketch.ts';
-import type { WorldObservation } from '#tests/reference/world.ts';
+import type { Scan, WorldObservation } from '#tests/reference/world.ts';
 import { worldArbitrary } from '#tests/reference/worlds.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { everyPage } from '../fixtures/boards.ts';
@@ -44,7 +44,7 @@ const LIMIT_MS = 120_000 + 30_000 * RESTATED_WORLDS;
 const TRACKED_AT = '2026-03-01T00:00:00.000Z';
 const DELIVERED_AT = '2026-03-30T06:00:00.000Z';
 const RESTATED_AT = '2026-03-31T04:30:00.000Z';
-const WINDOW = { from: '2026-03-08', to: '2026-03-29' };
+const WINDOW = { from: '2026-03-08', to: '2026-03-30' };
 const WEEK = '2026-W11';
 
 const fixed = (time: string) => ({ now: () => new Date(time) });
@@ -186,9 +186,9 @@ const IN_TIME = [
 ];
 
 /** Delivers documents about the scans that were in time. */
-const open = async (number: number) => {
+const open = async (number: number, inTime: readonly Scan[] = IN_TIME) => {
   const placement = place(worldWith(...IN_TIME, LATE, LATER), number);
-  await observe(placement, IN_TIME);
+  await observe(placement, inTime);
   const key = await stack.key();
   const brandId = placement.brandIdOf('b1.example');
   await track(key, [brandId]);
@@ -280,6 +280,38 @@ describe('restateDocuments', () => {
       ]),
     );
     expect(second?.rows.map(({ ad_id }) => ad_id)).not.toContain(placement.adIdOf('a3'));
+  });
+
+  it('restates for a scan that was recorded after the brief, also when it is the newest', async () => {
+    const { placement, key, brandId, brief } = await open(706, IN_TIME.slice(0, 2));
+    const a5 = shown('a5', { startedOn: dateOf(4) });
+    await observe(placement, [scan('s6', at(5), [shown(), NEWS, a5])]);
+    await restateAll();
+    expect(await listOf(key, `brief_id=${brief}`)).toMatchObject([
+      {
+        rows: [
+          {
+            brand_id: brandId,
+            before: { ads_started: 1 },
+            after: { ads_started: 2 },
+            events: [{ type: 'AdStarted', observed_at: at(5) }, { type: 'AdStarted' }],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('restates a report of the day for earlier scans, and not for those after it was ready', async () => {
+    const { placement, key, report } = await open(707);
+    const startedOn = dateOf(19);
+    const after = scan('s8', at(20, '07:00'), [shown(), NEWS, shown('a6', { startedOn })]);
+    await observe(placement, [after]);
+    await restateAll();
+    expect(await listOf(key, `report_id=${report}`)).toEqual([]);
+    await observe(placement, [scan('s7', at(20, '05:00'), [shown(), NEWS, shown('a7', { startedOn })])]);
+    await restateAll();
+    const [restatement] = await listOf(key, `report_id=${report}`);
+    expect(restatement?.rows.map(({ ad_id }) => ad_id)).toEqual([placement.adIdOf('a7')]);
   });
 
   it('records each event once when a worker dies after an append, and goes on where it stopped', async () => {
