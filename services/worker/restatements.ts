@@ -219,13 +219,11 @@ const isOfAd =
     }
   };
 
-type Changes = readonly ChangedDay[];
-const isTouched = ({ from, to }: Document, brandIds: readonly string[], changes: Changes): boolean => {
-  const ids = new Set(brandIds);
-  return changes.some(
-    ({ brand_id, date }) => date >= from && date <= to && (brand_id === null || ids.has(brand_id)),
-  );
-};
+/** By brand; `null` for ads that moved, whose rows may have been in documents about any brand. */
+type Changes = ReadonlyMap<string | null, readonly ChangedDay[]>;
+
+const isTouched = ({ from, to }: Document, brandIds: readonly string[], changes: Changes): boolean =>
+  [null, ...brandIds].some((id) => changes.get(id)?.some(({ date }) => date >= from && date <= to));
 
 const restateOneBrief = async (
   dependencies: RestatementDependencies,
@@ -288,27 +286,6 @@ const restateOneReport = async (
   return await appendDecided(dependencies, workspace_id, { stream, decider: report, decision });
 };
 
-/** A document that cannot be compared must not hold up the others. */
-const restateEach = async (
-  documents: readonly Document[],
-  restateOne: (document: Document) => Promise<number>,
-  { log }: RestatementDependencies,
-  signal: AbortSignal,
-): Promise<{ readonly restated: number; readonly failed: number }> => {
-  let [restated, failed] = [0, 0];
-  for (const document of documents) {
-    if (signal.aborted) break;
-    try {
-      restated += await restateOne(document);
-    } catch (error) {
-      if (signal.aborted) break;
-      failed += 1;
-      log.warn({ err: error, document_id: document.id }, 'document not compared');
-    }
-  }
-  return { restated, failed };
-};
-
 /**
  * Compares documents whose days changed after a position in the log. Returns the position until which all are compared, which is
  * `after` when one of them failed. Idempotent, also across workers, because each stream has its restatements.
@@ -330,25 +307,31 @@ export const restateDocuments = async (
     await listReportsReadySince(lists, since),
   ];
   const [oldest] = [...briefs, ...reports].map(({ from }) => from).toSorted();
-  const changes = oldest === undefined ? [] : await listChangedDays(lists, oldest, after);
-  const dates = changes.map(({ date }) => date).toSorted();
+  const days = oldest === undefined ? [] : await listChangedDays(lists, oldest, after);
+  const changes = Map.groupBy(days, ({ brand_id }) => brand_id);
+  const dates = days.map(({ date }) => date).toSorted();
   const [first = '', last = ''] = [dates[0], dates.at(-1)];
   const mayDiffer = ({ from, to }: Document): boolean => from <= last && to >= first;
-  const ofBriefs = await restateEach(
-    briefs.filter(mayDiffer),
-    (one) => restateOneBrief(dependencies, one, changes),
-    dependencies,
-    signal,
-  );
-  const ofReports = await restateEach(
-    reports.filter(mayDiffer),
-    (one) => restateOneReport(dependencies, one, changes, signal),
-    dependencies,
-    signal,
-  );
-  if (ofBriefs.restated + ofReports.restated > 0)
-    log.info({ briefs: ofBriefs.restated, reports: ofReports.restated }, 'documents restated');
-  return signal.aborted || ofBriefs.failed + ofReports.failed > 0 ? after : head;
+  let [restated, failed] = [0, 0];
+  const restateEach = async (
+    documents: readonly Document[],
+    restateOne: (document: Document) => Promise<number>,
+  ): Promise<void> => {
+    for (const document of documents.filter(mayDiffer)) {
+      if (signal.aborted) return;
+      try {
+        restated += await restateOne(document);
+      } catch (error) {
+        // A document that cannot be compared must not hold up the others.
+        failed += 1;
+        if (!signal.aborted) log.warn({ err: error, document_id: document.id }, 'document not compared');
+      }
+    }
+  };
+  await restateEach(briefs, (one) => restateOneBrief(dependencies, one, changes));
+  await restateEach(reports, (one) => restateOneReport(dependencies, one, changes, signal));
+  if (restated > 0) log.info({ documents: restated }, 'documents restated');
+  return signal.aborted || failed > 0 ? after : head;
 };
 
 /**
