@@ -25,8 +25,8 @@ import { prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
 import { on } from '#tests/dsl/api.ts';
 import { FEATURES } from '#tests/reference/features.ts';
 import { place, type Placement } from '#tests/reference/service/placement.ts';
-import { at, dateOf, scan, shown, worldWith } from '#tests/reference/sketch.ts';
-import type { Scan, WorldObservation } from '#tests/reference/world.ts';
+import { at, dateOf, profile, scan, shown, worldWith } from '#tests/reference/sketch.ts';
+import type { WorldObservation } from '#tests/reference/world.ts';
 import { worldArbitrary } from '#tests/reference/worlds.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { everyPage } from '../fixtures/boards.ts';
@@ -186,12 +186,12 @@ const IN_TIME = [
 ];
 
 /** Delivers documents about the scans that were in time. */
-const open = async (number: number, inTime: readonly Scan[] = IN_TIME) => {
+const open = async (number: number, inTime: readonly WorldObservation[] = IN_TIME) => {
   const placement = place(worldWith(...IN_TIME, LATE, LATER), number);
   await observe(placement, inTime);
   const key = await stack.key();
   const brandId = placement.brandIdOf('b1.example');
-  await track(key, [brandId]);
+  await track(key, ['b1.example', 'b2.example'].map(placement.brandIdOf));
   const { briefs, report } = await deliver(key);
   const found = await Promise.all(briefs.map(async (id) => ({ id, week: (await briefOf(key, id)).week })));
   const brief = found.find(({ week }) => week === WEEK)?.id ?? '';
@@ -312,6 +312,38 @@ describe('restateDocuments', () => {
     await restateAll();
     const [restatement] = await listOf(key, `report_id=${report}`);
     expect(restatement?.rows.map(({ ad_id }) => ad_id)).toEqual([placement.adIdOf('a7')]);
+  });
+
+  it('takes back a row that a restatement added when its item moves to another brand', async () => {
+    const { placement, key, brandId, brief, report } = await open(708, [
+      ...IN_TIME,
+      profile(at(0), 'b2.example'),
+    ]);
+    const other = placement.brandIdOf('b2.example');
+    await observe(placement, [LATE]);
+    await restateAll();
+    await stack.pool.query('update radar.item set brand_id = $1 where ad_id = $2', [
+      other,
+      placement.adIdOf('a3'),
+    ]);
+    await restateAll();
+    const changesOf = async (query: string) => {
+      const [newest] = await listOf(key, query);
+      return new Map(newest?.rows.map((row) => [row.brand_id, [row.change, row.after?.['ads_started']]]));
+    };
+    expect(await listOf(key)).toHaveLength(4);
+    expect(await changesOf(`report_id=${report}`)).toEqual(
+      new Map([
+        [brandId, ['removed', undefined]],
+        [other, ['added', undefined]],
+      ]),
+    );
+    expect(await changesOf(`brief_id=${brief}`)).toEqual(
+      new Map([
+        [brandId, ['changed', 1]],
+        [other, ['changed', 1]],
+      ]),
+    );
   });
 
   it('records each event once when a worker dies after an append, and goes on where it stopped', async () => {
