@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { FigureNameField } from '../values/figures.ts';
-import { CalendarDate, Count, Timestamp, Uuid } from '../values/primitives.ts';
+import { RadarItem } from '../resources/workspace/radar.ts';
+import { FIGURES, FigureNameField } from '../values/figures.ts';
+import { CalendarDate, Count, Timestamp, Uuid, WorkspaceId } from '../values/primitives.ts';
 import { EntryHash } from './entry.ts';
 import { LogDigest, PathStep, StreamHead } from './log-digest.ts';
 
 /**
- * A bundle of events that proves a figure, as NDJSON: a line with the statement, then each event of its streams, from the
+ * A bundle of events that proves a statement, as NDJSON: a line with the statement, then each event of its streams, from the
  * first on, then a line that ends it. Events after the moment are in it too, so that nothing can be left out.
  */
 
@@ -20,22 +21,79 @@ const ReadStream = z.strictObject({
   revision: Revision.meta({ description: 'Revision of the last event that was read.' }),
 });
 
+const sharedShape = {
+  as_of: Timestamp.meta({ description: 'The moment: events recorded by then count.' }),
+  streams: z
+    .array(ReadStream)
+    .max(PROOF_STREAMS_MAX)
+    .meta({ description: 'Streams whose events give it, with the last event read of each.' }),
+} as const;
+
 /** Says what a figure was, as known at a moment. */
-export const ProofStatement = z
+export const FigureStatement = z
   .strictObject({
+    about: z.literal('figure').meta({ description: 'Subject of the statement.' }),
     brand_id: Uuid.meta({ description: 'Uuid of the brand.' }),
     figure: FigureNameField,
     from: CalendarDate.nullable().meta({ description: 'First UTC day; null: the figure has no window.' }),
     to: CalendarDate.nullable().meta({ description: 'Last UTC day; null: the figure has no window.' }),
-    as_of: Timestamp.meta({ description: 'The moment: events recorded by then count.' }),
     value: Count.meta({ description: 'The figure.' }),
-    streams: z
-      .array(ReadStream)
-      .max(PROOF_STREAMS_MAX)
-      .meta({ description: 'Streams whose events give the figure, with the last event read of each.' }),
+    ...sharedShape,
   })
-  .meta({ id: 'ProofStatement', description: 'A figure of a brand, as known at a moment.' });
+  .meta({ id: 'FigureStatement', description: 'A figure of a brand, as known at a moment.' });
+export type FigureStatement = z.infer<typeof FigureStatement>;
+
+/** Says what the radar told of an ad. Its streams are of the corpus only, so it is the same in each workspace. */
+export const RadarStatement = z
+  .strictObject({
+    about: z.literal('radar_item').meta({ description: 'Subject of the statement.' }),
+    item: RadarItem,
+    ...sharedShape,
+  })
+  .meta({ id: 'RadarStatement', description: 'An item of the radar, as known at a moment.' });
+export type RadarStatement = z.infer<typeof RadarStatement>;
+
+/** Names a delivery. Its content is in the event that queued it. */
+export const DeliveryStatement = z
+  .strictObject({
+    about: z.literal('delivery').meta({ description: 'Subject of the statement.' }),
+    workspace_id: WorkspaceId.meta({ description: 'The workspace of the rule.' }),
+    alert_id: Uuid.meta({ description: 'Id of the rule.' }),
+    delivery_id: Uuid.meta({ description: 'Value of `webhook-id` in each attempt.' }),
+    ...sharedShape,
+  })
+  .meta({ id: 'DeliveryStatement', description: 'A delivery of an alert rule, as it was queued.' });
+export type DeliveryStatement = z.infer<typeof DeliveryStatement>;
+
+export const ProofStatement = z.discriminatedUnion('about', [
+  FigureStatement,
+  RadarStatement,
+  DeliveryStatement,
+]);
 export type ProofStatement = z.infer<typeof ProofStatement>;
+
+/** The rule of a statement in a sentence. */
+export const ruleOf = (statement: ProofStatement): string => {
+  switch (statement.about) {
+    case 'figure':
+      return FIGURES[statement.figure].rule;
+    case 'radar_item':
+      return RADAR_RULES[statement.item.type];
+    case 'delivery':
+      return DELIVERY_RULE;
+  }
+};
+
+const RADAR_RULES: Readonly<Record<RadarItem['type'], string>> = {
+  ad_started:
+    'An ad first seen, which began after the last complete scan that would have shown it, less one day. Ads of the first complete scan of a page are not news.',
+  ad_stopped:
+    'An ad observed running and then confirmed inactive: the library says so, or two complete scans in a row, at least 20 hours apart, cover its page and country without it.',
+  destination_changed: 'An ad whose link leads elsewhere than at the last scan, tracking parameters apart.',
+};
+
+const DELIVERY_RULE =
+  'Each item was observed at a brand of the rule while the rule was on, had this trigger, and its workspace tracked the brand.';
 
 export const PROOF_VERSION = 1;
 
@@ -68,3 +126,4 @@ export const ProofEvent = z.strictObject({
 export type ProofEvent = z.infer<typeof ProofEvent>;
 
 export const ProofEnd = z.strictObject({ kind: z.literal('end'), events: Count });
+export type ProofEnd = z.infer<typeof ProofEnd>;

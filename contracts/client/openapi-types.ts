@@ -539,6 +539,14 @@ export interface paths {
      */
     get: operations["listSignals"];
   };
+  "/v1/workspaces/{ws}/radar/{itemId}/proof": {
+    /**
+     * Read the proof of a radar item. An item as the radar told it at a moment, its rule, and a link to a bundle of every event of the brands that it rests on. The bundle has no stream of a workspace. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     *
+     * Scope: `tracking:read`.
+     */
+    get: operations["getRadarItemProof"];
+  };
   "/v1/workspaces/{ws}/tracked-brands/{brandId}/signals": {
     /**
      * List the signals of a tracked brand. Signals of one tracked brand as `GET /v1/workspaces/{ws}/radar/signals` shows them, newest first, from its first scan on or within times of observation. 404 when the workspace does not track the brand.
@@ -570,6 +578,14 @@ export interface paths {
      * Scope: `alerts:read`.
      */
     get: operations["searchAlertDeliveries"];
+  };
+  "/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/proof": {
+    /**
+     * Read why a delivery was sent. The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     *
+     * Scope: `alerts:read`.
+     */
+    get: operations["getDeliveryProof"];
   };
   "/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/redeliver": {
     /**
@@ -3490,6 +3506,42 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  getRadarItemProof: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a radar item of a tracked brand. */
+        itemId: string;
+      };
+      query?: {
+        /** The moment: events recorded by then count. Now when absent. */
+        as_of?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["RadarItemProof"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listBrandSignals: {
     parameters: {
       path: {
@@ -3655,6 +3707,39 @@ export interface operations {
           };
           "application/x-ndjson": string;
           "text/csv": string;
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getDeliveryProof: {
+    parameters: {
+      path: {
+        /** The key's own workspace, `data.workspace_id` of `GET /v1/me`. */
+        ws: string;
+        /** Id of a delivery. */
+        deliveryId: string;
+      };
+      query?: never;
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["DeliveryProof"];
+            meta: components["schemas"]["Meta"];
+          };
         };
       };
       400: components["responses"]["BadRequest"];
@@ -6349,6 +6434,54 @@ export interface components {
     };
     /** `alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended. */
     DeliveryKind: "alert" | "digest" | "test" | "notice";
+    /** Why a delivery was sent, with all that it takes to check it. */
+    DeliveryProof: {
+      statement: components["schemas"]["DeliveryStatement"];
+      /** Rule of the statement, in a sentence. */
+      rule: string;
+      /** Events recorded by the moment, on which the statement rests. */
+      events_counted: number;
+      /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
+      events_left_out: number;
+      /** The newest digest of the log; null: none is signed yet, and nothing attests the events of the bundle. */
+      digest: components["schemas"]["LogDigest"] | null;
+      /** Events of the streams that were recorded after this digest. */
+      events_not_attested: number;
+      /** Signed link to the bundle, NDJSON with every event of the streams. It needs no key. `npm run ops -- proof verify FILE` checks a bundle without this service. */
+      bundle_url: string;
+      /** When the link expires. */
+      expires_at: string;
+      delivery: components["schemas"]["AlertPayload"];
+      /** The reason of each item that the delivery lists. */
+      reasons: Array<{
+        /** Id of the item; null for a delivery that matches no event. */
+        item_id: string | null;
+        /** Why it was sent, in a sentence. */
+        reason: string;
+      }>;
+      /** A sentence for each thing of the delivery that the events do not give; empty for most. */
+      faults: Array<string>;
+    };
+    /** A delivery of an alert rule, as it was queued. */
+    DeliveryStatement: {
+      /** Subject of the statement. */
+      about: "delivery";
+      /** The workspace of the rule. */
+      workspace_id: string;
+      /** Id of the rule. */
+      alert_id: string;
+      /** Value of `webhook-id` in each attempt. */
+      delivery_id: string;
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** Streams whose events give it, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
+    };
     /** `queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`. */
     DeliveryStatus: "queued" | "retrying" | "delivered" | "failed" | "cancelled";
     /** Estimated shares of visitors, 0 to 1; null when the provider states none. */
@@ -6490,6 +6623,29 @@ export interface components {
     };
     /** Name of a figure. */
     FigureName: "active_ads" | "total_ads" | "new_ads" | "retired_ads";
+    /** A figure of a brand, as known at a moment. */
+    FigureStatement: {
+      /** Subject of the statement. */
+      about: "figure";
+      /** Uuid of the brand. */
+      brand_id: string;
+      figure: components["schemas"]["FigureName"];
+      /** First UTC day; null: the figure has no window. */
+      from: string | null;
+      /** Last UTC day; null: the figure has no window. */
+      to: string | null;
+      /** The figure. */
+      value: number;
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** Streams whose events give it, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
+    };
     /** What formats the active ads of a brand have. */
     FormatBreakdown: {
       formats: components["schemas"]["Formats"];
@@ -6994,10 +7150,10 @@ export interface components {
     };
     /** A figure with all that it takes to check it. */
     Proof: {
-      statement: components["schemas"]["ProofStatement"];
-      /** Rule of the figure, in a sentence. */
+      statement: components["schemas"]["FigureStatement"];
+      /** Rule of the statement, in a sentence. */
       rule: string;
-      /** Events recorded by the moment, on which the figure rests. */
+      /** Events recorded by the moment, on which the statement rests. */
       events_counted: number;
       /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
       events_left_out: number;
@@ -7009,27 +7165,6 @@ export interface components {
       bundle_url: string;
       /** When the link expires. */
       expires_at: string;
-    };
-    /** A figure of a brand, as known at a moment. */
-    ProofStatement: {
-      /** Uuid of the brand. */
-      brand_id: string;
-      figure: components["schemas"]["FigureName"];
-      /** First UTC day; null: the figure has no window. */
-      from: string | null;
-      /** Last UTC day; null: the figure has no window. */
-      to: string | null;
-      /** The moment: events recorded by then count. */
-      as_of: string;
-      /** The figure. */
-      value: number;
-      /** Streams whose events give the figure, with the last event read of each. */
-      streams: Array<{
-        /** Name of the stream. */
-        stream: string;
-        /** Revision of the last event that was read. */
-        revision: string;
-      }>;
     };
     /** Hours in which instant alerts wait. They are sent one by one when the hours have ended. */
     QuietHours: {
@@ -7086,8 +7221,41 @@ export interface components {
       /** Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. `changed`: reported with other details, such as another previous destination, or for another brand. Null: reported and not corrected. */
       correction: components["schemas"]["RadarCorrection"] | null;
     };
+    /** An item of the radar with all that it takes to check it. */
+    RadarItemProof: {
+      statement: components["schemas"]["RadarStatement"];
+      /** Rule of the statement, in a sentence. */
+      rule: string;
+      /** Events recorded by the moment, on which the statement rests. */
+      events_counted: number;
+      /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
+      events_left_out: number;
+      /** The newest digest of the log; null: none is signed yet, and nothing attests the events of the bundle. */
+      digest: components["schemas"]["LogDigest"] | null;
+      /** Events of the streams that were recorded after this digest. */
+      events_not_attested: number;
+      /** Signed link to the bundle, NDJSON with every event of the streams. It needs no key. `npm run ops -- proof verify FILE` checks a bundle without this service. */
+      bundle_url: string;
+      /** When the link expires. */
+      expires_at: string;
+    };
     /** An ad seen for the first time that is news, an ad confirmed inactive, or a changed link. */
     RadarItemType: "ad_started" | "ad_stopped" | "destination_changed";
+    /** An item of the radar, as known at a moment. */
+    RadarStatement: {
+      /** Subject of the statement. */
+      about: "radar_item";
+      item: components["schemas"]["RadarItem"];
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** Streams whose events give it, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
+    };
     /** A brand in the ranking of the country that most of its visits come from. */
     RankedBrand: {
       /** Place in the whole list, from 1 on its first page. */

@@ -127,6 +127,20 @@ export const listTrackedRadar = async (
   return { page: radarPage(found, page.limit), asOf: rows[0]?.as_of ?? null };
 };
 
+/** The brand of a radar item; `null` for an item of which the workspace does not track the brand. */
+export const findBrandOfTrackedItem = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  itemId: string,
+): Promise<string | null> => {
+  const rows = await db.query<{ brand_id: string }>({
+    sql: `select brand_id from radar.item join tracking.tracked_brand using (brand_id)
+      where id = $1 and workspace_id = $2`,
+    values: [itemId, workspaceId],
+  });
+  return rows[0]?.brand_id ?? null;
+};
+
 /**
  * Other brands that now have an ad of which the brand's radar shows something: a late scan may add that to the stream of
  * the ad's brand, and name the brand of the time.

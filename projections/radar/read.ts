@@ -72,3 +72,12 @@ export const listChangedDays = (
   since: string,
   after: bigint,
 ): Promise<readonly ChangedDay[]> => db.slow({ sql: LATE, values: [`${since}T00:00:00Z`, after.toString()] });
+
+const FOUND = `
+  select i.brand_id, ${RADAR_ITEM_SQL} as item from radar.item i join radar.brand b on b.brand_id = i.brand_id
+  where i.id = $1`;
+
+export type FoundRadarItem = { readonly brand_id: string; readonly item: string };
+
+export const findRadarItem = async (db: ReadDatabase, itemId: string): Promise<FoundRadarItem | null> =>
+  (await db.query<FoundRadarItem>({ sql: FOUND, values: [itemId] }))[0] ?? null;

@@ -3,7 +3,7 @@
 export { getMe, listMembers } from './account.ts';
 export { getAd, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
 export { backtestAlert } from './alerts/backtest-alert.ts';
-export { listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
+export { getDeliveryProof, listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { redeliver, redeliverFailed } from './alerts/redeliver.ts';
 export { changeAlert, createAlert, deleteAlert, listAlerts } from './alerts/rules.ts';
 export { testAlert } from './alerts/test-alert.ts';
@@ -52,7 +52,7 @@ export { lookUp } from './lookup.ts';
 export { deleteNote, listNotes, writeNote } from './notes.ts';
 export { getOperator, listOperators } from './operators.ts';
 export { getPage, listPageDetails, listPages } from './pages.ts';
-export { listRadar } from './radar.ts';
+export { getRadarItemProof, listRadar } from './radar.ts';
 export { listNewAdvertisers, listRanking, listRisers } from './rankings.ts';
 export { getReport, listReports, requestReport } from './reports.ts';
 export { listRestatements } from './restatements.ts';

@@ -26,6 +26,8 @@ const CONCURRENT = 16;
 /** Visits of each endpoint below a record, such as `/v1/ads/{adId}/creatives`. */
 const VISITS_BELOW_RECORDS_MAX = 40;
 const LOOKUPS_MAX = 60;
+/** Proofs of each list, which are heavy and run one at a time. */
+const PROOFS_OF_LIST = 2;
 const REPORT_WAIT_MS = 30_000;
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
 const PICTURE_KEY = hash('sha256', PICTURE);
@@ -175,6 +177,9 @@ const openCrawl = () => {
     }
     const data = records as Fields | readonly Fields[];
     if (isList(data)) {
+      for (const { id } of data.slice(0, PROOFS_OF_LIST))
+        if (READS.some((one) => one.path.startsWith(`${template}/{`) && one.path.endsWith('}/proof')))
+          follow(`${pathname}/${id}/proof`, path);
       if (data.length === 0 && source.includes('/signals')) faults.push(`${path} in ${source} has nothing`);
       const isOfRecords = READS.some((one) => one.path.startsWith(`${template}/{`));
       for (const { id } of isOfRecords ? data : []) {

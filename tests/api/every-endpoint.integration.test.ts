@@ -116,6 +116,11 @@ const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/alerts`, { key, body });
     return (data as { id: string }).id;
   },
+  itemId: async () => {
+    await trackAlpha();
+    const { data } = await on(app).get(`/v1/workspaces/${key.workspaceId}/radar?days=365&limit=1`, { key });
+    return (data as unknown as readonly { id: string }[])[0]?.id ?? '';
+  },
   deliveryId: async () => {
     await trackAlpha();
     const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [alpha.id], webhook_url: HOOK };

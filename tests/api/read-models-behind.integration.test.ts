@@ -138,6 +138,11 @@ beforeAll(async () => {
   ]);
   const written = await writeRecords(app, 'before', alpha);
   await stack.projected(await stack.eventStore.head());
+  const idIn = async (list: string): Promise<string> => {
+    const { data } = await on(app).get(workspacePath(list), { key });
+    return (data as unknown as readonly Written[])[0]?.id ?? '';
+  };
+  const named = { itemId: await idIn('radar?days=365'), deliveryId: await idIn('alert-deliveries') };
   await pauseAll();
   missedSince = new Date().toISOString();
   const head = await stack.eventStore.head();
@@ -152,6 +157,7 @@ beforeAll(async () => {
   expect((await on(unwaiting).patch(workspacePath(`briefs/${briefId}`), feedback)).status).toBe(200);
   ids = {
     ...written,
+    ...named,
     briefId,
     ws: key.workspaceId,
     brandId: alpha.id,

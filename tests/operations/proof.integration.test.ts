@@ -6,13 +6,22 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { digestHash, digestSigningText, type LogDigest } from '#contracts/audit/log-digest.ts';
+import { digestHash, digestSigningText } from '#contracts/audit/chain.ts';
+import type { LogDigest } from '#contracts/audit/log-digest.ts';
 import { LOG_DIGEST_STREAM } from '#contracts/events/log-digest.ts';
 import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
-import type { ProofEvent, ProofHeader, ProofStatement } from '#contracts/audit/proof.ts';
+import type {
+  DeliveryStatement,
+  FigureStatement,
+  ProofEvent,
+  ProofHeader,
+  ProofStatement,
+  RadarStatement,
+} from '#contracts/audit/proof.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { createSigningKey, readPublicKey, readSigningKey } from '#application/audit/signing-key.ts';
 import { checkProof } from '#application/audit/verify-proof.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
@@ -20,9 +29,12 @@ import { on } from '#tests/dsl/api.ts';
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { FEATURES } from '../reference/features.ts';
 import { place } from '../reference/service/placement.ts';
-import { at, scan, shown, worldWith } from '../reference/sketch.ts';
+import { at, dateOf, scan, shown, worldWith } from '../reference/sketch.ts';
 import { worldArbitrary } from '../reference/worlds.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { HOOK } from './fixtures/alerting.ts';
+import { outboxOf } from './fixtures/outbox.ts';
+import { matched, startAlerts } from './fixtures/running-alerts.ts';
 import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 
 /** Each alteration of a bundle is found. PROOF_MUTATIONS=10000 is the long form. */
@@ -35,8 +47,8 @@ const { PROOF_MUTATIONS, PROOF_WORLDS, PROOF_SEED } = readSettings(
 );
 const LIMIT_MS = 120_000 + 20_000 * PROOF_WORLDS;
 
-type Proof = {
-  readonly statement: ProofStatement;
+type Proof<S extends ProofStatement = FigureStatement> = {
+  readonly statement: S;
   readonly events_counted: number;
   readonly events_not_attested: number;
   readonly digest: LogDigest | null;
@@ -70,14 +82,16 @@ const signDigest = async (): Promise<LogDigest> => {
   return JSON.parse(stdout) as LogDigest;
 };
 
-const proofOf = async (brandId: string, query: string, key: Key): Promise<Proof> => {
-  const { status, data, error } = await on(app).get(`/v1/brands/${brandId}/proof?${query}`, { key });
+const readProof = async <P>(path: string, key: Key): Promise<P> => {
+  const { status, data, error } = await on(app).get(path, { key });
   expect(status, JSON.stringify(error)).toBe(200);
   const proof: unknown = data;
-  return proof as Proof;
+  return proof as P;
 };
+const proofOf = (brandId: string, query: string, key: Key): Promise<Proof> =>
+  readProof(`/v1/brands/${brandId}/proof?${query}`, key);
 
-const download = async ({ bundle_url }: Proof): Promise<string> => {
+const download = async ({ bundle_url }: Pick<Proof, 'bundle_url'>): Promise<string> => {
   const { pathname, search } = new URL(bundle_url);
   const reply = await app.inject({ url: `${pathname}${search}` });
   expect(reply.statusCode).toBe(200);
@@ -86,7 +100,8 @@ const download = async ({ bundle_url }: Proof): Promise<string> => {
 
 type Verified = {
   readonly faults: readonly string[];
-  readonly recomputed: number | null;
+  readonly recomputed: unknown;
+  readonly absent: readonly string[];
   readonly counted: number;
   readonly notAttested: number;
 };
@@ -103,10 +118,60 @@ const verify = async (bundle: string): Promise<Verified & { readonly code: numbe
 const linesOf = (bundle: string): readonly string[] => bundle.trimEnd().split('\n');
 const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
+const openStackIntake = () => {
+  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+  return openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+};
+
+/** A workspace with a new ad in its radar, and an alert about it. */
+type Told = {
+  readonly key: Key;
+  readonly radar: string;
+  readonly deliveries: string;
+  readonly itemId: string;
+  readonly deliveryId: string;
+};
+
+/** Observes a new ad of a tracked brand, and lets the process of alerts tell of it. */
+const tellOfAd = async (number: number): Promise<Told> => {
+  const key = await stack.key();
+  const workspace = `/v1/workspaces/${key.workspaceId}`;
+  await using intake = await openStackIntake();
+  const news = [shown(), shown('a2', { startedOn: dateOf(3), title: 'Boots', link: 'b1.example/boots' })];
+  const world = worldWith(scan('s1', at(1), [shown()]), scan('s2', at(3), news), scan('s3', at(5), news));
+  const { brandIdOf, messagesOf } = place(world, number);
+  const [first, ...later] = world.observations;
+  for (const message of first === undefined ? [] : messagesOf(first)) await intake.submit(message);
+  await untilPassed(stack.pool, await stack.eventStore.head());
+  const brand_id = brandIdOf('b1.example');
+  await on(app).post(`${workspace}/tracked-brands`, { key, body: { brand_id } });
+  const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [brand_id], webhook_url: HOOK };
+  expect((await on(app).post(`${workspace}/alerts`, { key, body })).status).toBe(201);
+  {
+    await using _ = await startAlerts(stack);
+    for (const message of later.flatMap(messagesOf)) await intake.submit(message);
+    await matched(stack);
+  }
+  while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
+  await untilPassed(stack.pool, await stack.eventStore.head());
+  await stack.projected(await stack.eventStore.head());
+  const idIn = async (list: string): Promise<string> => {
+    const { data } = await on(app).get(`${workspace}/${list}`, { key });
+    return (data as unknown as readonly { id: string }[])[0]?.id ?? '';
+  };
+  const [itemId, deliveryId] = [await idIn('radar?days=365'), await idIn('alert-deliveries')];
+  return {
+    key,
+    itemId,
+    deliveryId,
+    radar: `${workspace}/radar/${itemId}/proof`,
+    deliveries: `${workspace}/alert-deliveries/${deliveryId}/proof`,
+  };
+};
+
 /** Observes a world of one brand with three scans, and returns the brand. */
 const observeBrand = async (number: number): Promise<string> => {
-  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
-  await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+  await using intake = await openStackIntake();
   const world = worldWith(scan('s1', at(1), [shown()]), scan('s2', at(3), [shown()]), scan('s3', at(5), []));
   const { brandIdOf, messagesOf } = place(world, number);
   for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
@@ -196,6 +261,140 @@ describe('getBrandProof 200', () => {
   });
 });
 
+const withStatement = (bundle: string, change: (statement: Record<string, unknown>) => object): string => {
+  const [first = '', ...rest] = linesOf(bundle);
+  const header = JSON.parse(first) as ProofHeader;
+  return joined([JSON.stringify({ ...header, statement: change(header.statement) }), ...rest]);
+};
+
+describe('getRadarItemProof 200', () => {
+  it('has the item of the radar, and a bundle from which it is computed again', async () => {
+    const { key, radar, itemId } = await tellOfAd(630);
+    await signDigest();
+    const proof = await readProof<Proof<RadarStatement>>(radar, key);
+    const { data } = await on(app).get(`/v1/workspaces/${key.workspaceId}/radar?days=365`, { key });
+    expect(proof.statement.item).toEqual((data as unknown as readonly { id: string }[])[0]);
+    const bundle = await download(proof);
+    expect(await verify(bundle)).toMatchObject({
+      code: 0,
+      faults: [],
+      absent: [],
+      recomputed: itemId,
+      counted: proof.events_counted,
+      notAttested: 0,
+    });
+    expect(bundle).not.toContain(key.workspaceId);
+  });
+
+  it('states what the events do not, and is refused', async () => {
+    const { key, radar } = await tellOfAd(631);
+    await signDigest();
+    const bundle = await download(await readProof<Proof>(radar, key));
+    const forged = withStatement(bundle, ({ item, ...statement }) => ({
+      ...statement,
+      item: { ...(item as RadarStatement['item']), destination_url: 'https://forged.example/' },
+    }));
+    const { code, faults } = await verify(forged);
+    expect([code, faults]).toEqual([
+      1,
+      [expect.stringMatching(/^The item has as destination_url .*, and the proof states "https:..forged/)],
+    ]);
+  });
+
+  it('is not taken for whole without a stream that its events name', async () => {
+    const { key, radar } = await tellOfAd(632);
+    await signDigest();
+    const bundle = await download(await readProof<Proof>(radar, key));
+    const [first = '', ...rest] = linesOf(bundle);
+    const header = JSON.parse(first) as ProofHeader;
+    const isLeft = ({ stream }: { stream: string }): boolean => !stream.startsWith('brand-');
+    const kept = rest.slice(0, -1).filter((line) => isLeft(JSON.parse(line) as ProofEvent));
+    const { statement } = header;
+    const cut = joined([
+      JSON.stringify({
+        ...header,
+        statement: { ...statement, streams: statement.streams.filter(isLeft) },
+        heads: header.heads.filter(isLeft),
+      }),
+      ...kept,
+      JSON.stringify({ kind: 'end', events: kept.length }),
+    ]);
+    expect((await verify(cut)).code).not.toBe(0);
+  });
+});
+
+describe('getDeliveryProof 200', () => {
+  type Reasons = Proof<DeliveryStatement> & {
+    readonly reasons: readonly { readonly item_id: string; readonly reason: string }[];
+    readonly faults: readonly string[];
+  };
+
+  it('says which event met which condition of the rule, and has a bundle that says the same', async () => {
+    const { key, deliveries, itemId } = await tellOfAd(640);
+    await stack.key();
+    const { key: other } = await tellOfAd(641);
+    await signDigest();
+    const proof = await readProof<Reasons>(deliveries, key);
+    expect(proof.faults).toEqual([]);
+    expect(proof.reasons).toEqual([
+      {
+        item_id: itemId,
+        reason: expect.stringMatching(/“Boots”.*“Launches” tells of ads that started.*AdStarted/),
+      },
+    ]);
+    const bundle = await download(proof);
+    expect(await verify(bundle)).toMatchObject({
+      code: 0,
+      faults: [],
+      absent: [],
+      recomputed: proof.reasons,
+      counted: proof.events_counted,
+    });
+    expect(bundle).not.toContain(other.workspaceId);
+    expect(bundle).not.toMatch(/correlationId|request_id|"actor"/);
+  });
+
+  it('names a delivery that the events do not give', async () => {
+    const { key } = await tellOfAd(642);
+    const workspace = `/v1/workspaces/${key.workspaceId}`;
+    const { data } = await on(app).get(`${workspace}/alerts`, { key });
+    const [rule] = data as unknown as readonly { id: string }[];
+    const { queue, publish } = outboxOf(stack);
+    const [deliveryId] = await queue(key, rule ?? { id: '' }, [new Date().toISOString()]);
+    await publish();
+    await signDigest();
+    const proof = await readProof<Reasons>(`${workspace}/alert-deliveries/${deliveryId}/proof`, key);
+    expect(proof.faults.length).toBeGreaterThan(0);
+    expect(await verify(await download(proof))).toMatchObject({ code: 1, faults: proof.faults });
+  });
+});
+
+const expectUnknownElsewhere = async (path: string, { key }: Told): Promise<void> => {
+  const other = await stack.key();
+  const unknown = path.replace(/[^/]+(?=\/proof$)/, randomUUID());
+  const ofOther = path.replace(key.workspaceId, other.workspaceId);
+  const replies = [
+    on(app).get(path, { key: other }),
+    on(app).get(ofOther, { key: other }),
+    on(app).get(unknown, { key }),
+  ];
+  expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([404, 404, 404]);
+};
+
+describe('getRadarItemProof 404', () => {
+  it('is the reply for another workspace, and for an unknown id', async () => {
+    const told = await tellOfAd(650);
+    await expectUnknownElsewhere(told.radar, told);
+  });
+});
+
+describe('getDeliveryProof 404', () => {
+  it('is the reply for another workspace, and for an unknown id', async () => {
+    const told = await tellOfAd(651);
+    await expectUnknownElsewhere(told.deliveries, told);
+  });
+});
+
 describe('a bundle', () => {
   /** Alters one place of the bundle and says how. */
   const mutations = (lines: readonly string[]): fc.Arbitrary<readonly [string, readonly string[]]> => {
@@ -222,10 +421,7 @@ describe('a bundle', () => {
     );
   };
 
-  it('that was cut, altered, swapped or repeated anywhere is found', async () => {
-    const brandId = await observeBrand(610);
-    await signDigest();
-    const bundle = await download(await proofOf(brandId, 'figure=active_ads', await stack.key()));
+  const survivorsOf = async (bundle: string): Promise<readonly string[]> => {
     const lines = linesOf(bundle);
     expect((await checkProof(lines)).faults).toEqual([]);
     const survivors: string[] = [];
@@ -236,7 +432,18 @@ describe('a bundle', () => {
       const { faults } = await checkProof(mutated);
       if (faults.length === 0) survivors.push(`${kind}: ${joined(mutated)}`);
     }
-    expect(survivors).toEqual([]);
+    return survivors;
+  };
+
+  it('that was cut, altered, swapped or repeated anywhere is found', async () => {
+    const brandId = await observeBrand(610);
+    await signDigest();
+    const bundle = await download(await proofOf(brandId, 'figure=active_ads', await stack.key()));
+    expect(await survivorsOf(bundle)).toEqual([]);
+    const { key, radar, deliveries } = await tellOfAd(614);
+    await signDigest();
+    for (const path of [radar, deliveries])
+      expect(await survivorsOf(await download(await readProof<Proof>(path, key)))).toEqual([]);
   });
 
   it('with events left out, and all its hashes made again, is not that of the digest', async () => {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import parseRange from 'range-parser';
+import type { ProofStatement } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { proofLines } from '#application/audit/write-proof.ts';
 import { DOWNLOAD_PATH, PROOF_PATH } from '#operations/dependencies/links.ts';
@@ -193,6 +194,17 @@ const PROOF_MAX_MS = 300_000;
 /** Each has a connection to the event store. */
 const PROOFS_IN_FLIGHT_MAX = 8;
 
+const fileNameOf = (statement: ProofStatement): string => {
+  switch (statement.about) {
+    case 'figure':
+      return `proof-${statement.figure}-${statement.brand_id}`;
+    case 'radar_item':
+      return `proof-radar-${statement.item.id}`;
+    case 'delivery':
+      return `proof-delivery-${statement.delivery_id}`;
+  }
+};
+
 /** Sends the bundle of a proof by signed URL, as it is read from the log. A bundle that was cut has no end line. */
 export const registerProofs = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { proofLinks, clock, log, pool, rawLog } = dependencies;
@@ -205,11 +217,11 @@ export const registerProofs = (app: FastifyInstance, dependencies: ApiDependenci
       try {
         const statement = proofLinks.open(request.query, clock.now());
         limitProofs(reply);
-        const { brand_id, figure } = statement;
-        log.info({ request_id: requestId, brand_id, figure }, 'proof');
+        const name = fileNameOf(statement);
+        log.info({ request_id: requestId, name }, 'proof');
         reply
           .header('x-request-id', requestId)
-          .header('content-disposition', `attachment; filename="proof-${figure}-${brand_id}.ndjson"`)
+          .header('content-disposition', `attachment; filename="${name}.ndjson"`)
           .header('cache-control', 'private, no-store')
           .header('x-content-type-options', 'nosniff')
           .type('application/x-ndjson; charset=utf-8');

@@ -24,7 +24,7 @@ import { openRuleReplay, type RuleReplay, type SentMatch } from './rule-replay.t
 export const BACKTEST_EVENTS_MAX = 20_000;
 
 /** Only signals are made of these, so a backtest of other triggers does not keep them. */
-const ONLY_FOR_SIGNALS: ReadonlySet<string> = new Set<AdLibraryEvent['type']>([
+export const ONLY_FOR_SIGNALS: ReadonlySet<string> = new Set<AdLibraryEvent['type']>([
   'AdDetailsObserved',
   'AdReturned',
   'AdRevised',
@@ -91,24 +91,25 @@ const readEvents = async (
     if (event.type === 'AdAttributed') return streamsOfMove(event.data);
     return isActivity && event.type === 'BrandRegistered' ? [storefrontStream(event.data.domain)] : [];
   });
-  // An old server tells no positions of the events of a stream.
-  const inLogOrder = (one: RecordedEvent, other: RecordedEvent): number =>
-    Number(one.position - other.position) || one.recordedAt.getTime() - other.recordedAt.getTime();
   return { kept: kept.toSorted(inLogOrder), ...counts };
 };
+
+/** An old server tells no positions of the events of a stream. */
+export const inLogOrder = (one: RecordedEvent, other: RecordedEvent): number =>
+  Number(one.position - other.position) || one.recordedAt.getTime() - other.recordedAt.getTime();
 
 const isOfSignals = ({ stream }: RecordedEvent): boolean =>
   signals.prefixes.some((prefix) => stream.startsWith(prefix));
 
 /** Signals follow from the rows of their read model, as they were after the event of each check. */
-const replayWithSignals = (
+export const replayWithSignals = <E extends RecordedEvent>(
   pastReads: PastReads,
-  kept: readonly MatchedEvent[],
-  follow: (event: MatchedEvent) => ReturnType<RuleReplay['follow']>,
-  replay: RuleReplay,
+  kept: readonly E[],
+  follow: (event: E) => ReturnType<RuleReplay['follow']>,
+  replay: Pick<RuleReplay, 'notify'>,
 ): Promise<void> =>
   pastReads.follow([signals.name], async (db, write) => {
-    let unwritten: MatchedEvent[] = [];
+    let unwritten: E[] = [];
     for (const event of kept) {
       if (event.unreadable === undefined && isOfSignals(event)) unwritten.push(event);
       const check = follow(event);

@@ -36,6 +36,8 @@ export type SentMatch = Omit<Match, 'matched'> & {
 };
 
 export type RuleReplay = {
+  /** The rule is as changed from the next event on. */
+  change(rule: AlertRule): void;
   /**
    * Takes the events in the order of the log. `fires` is false for those from before the rule. Returns the signal check
    * that the event is followed by.
@@ -51,7 +53,8 @@ export type RuleReplay = {
   unread(): number;
 };
 
-export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => {
+export const openRuleReplay = (initial: AlertRule, baseUrl: string): RuleReplay => {
+  let rule = initial;
   const profiles = new Map<string, BrandProfile>();
   const pages = new Map<string, BrandPage>();
   const untracked = new Set<string>();
@@ -61,12 +64,11 @@ export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => 
   const withdrawn = new Map<string, string>();
   const notified = new Set<string>();
   const sent: SentMatch[] = [];
-  const brandIds = new Set(rule.brand_ids);
   let isThere = false;
   let check: SignalCheck | null = null;
   let unread = 0;
   const firing: MatchingState['rules']['firing'] = (brandId, trigger) =>
-    isThere && isActive(rule) && rule.trigger === trigger && brandIds.has(brandId) ? [rule] : [];
+    isThere && isActive(rule) && rule.trigger === trigger && rule.brand_ids.includes(brandId) ? [rule] : [];
   const entryOf = (cadence: AlertCadence, key: string): PendingEntry => {
     const group = cadence === 'instant' ? scans : digests;
     const entry = group.get(key) ?? {
@@ -142,6 +144,9 @@ export const openRuleReplay = (rule: AlertRule, baseUrl: string): RuleReplay => 
   };
 
   return {
+    change: (changed) => {
+      rule = changed;
+    },
     follow: (event, fires) => {
       const time = event.recordedAt.toISOString();
       isThere = fires;

@@ -1,13 +1,10 @@
 import { hash, randomUUID, sign, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { GENESIS_HASH } from '#contracts/audit/entry.ts';
 import {
   BUCKETS,
+  CHAIN_START,
   type DigestedEvent,
   EMPTY_ROOT,
-  type LogDigest,
-  type PathStep,
-  type StreamHead,
   bucketOf,
   chainEvent,
   digestHash,
@@ -15,7 +12,8 @@ import {
   leafHash,
   merklePath,
   merkleRoot,
-} from '#contracts/audit/log-digest.ts';
+} from '#contracts/audit/chain.ts';
+import type { LogDigest, PathStep, StreamHead } from '#contracts/audit/log-digest.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { LOG_DIGEST_STREAM, type LogDigestSigned } from '#contracts/events/log-digest.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
@@ -84,7 +82,7 @@ const chainBatch = async (client: Transaction, events: readonly RawEvent[]): Pro
     const before = heads.get(stream);
     const expected = before === undefined ? 0n : BigInt(before.revision) + 1n;
     if (revision !== expected) throw new LogAltered(`${stream} lacks revision ${expected}`);
-    const head = chainEvent(before?.head ?? GENESIS_HASH, digestedEvent(event));
+    const head = chainEvent(before?.head ?? CHAIN_START, digestedEvent(event));
     heads.set(stream, { stream, revision: String(revision), head });
   }
   const changed = [...heads.values()];

@@ -1,164 +1,32 @@
 import { verify } from 'node:crypto';
-import { z } from 'zod';
-import { GENESIS_HASH } from '#contracts/audit/entry.ts';
-import {
-  type LogDigest,
-  chainEvent,
-  digestSigningText,
-  leafHash,
-  rootOfPath,
-} from '#contracts/audit/log-digest.ts';
+import type { z } from 'zod';
+import { checkProof as check, type ProofCheck } from '#contracts/audit/check-proof.ts';
 import { ProofEnd, ProofEvent, ProofHeader } from '#contracts/audit/proof.ts';
 import { readPublicKey } from './signing-key.ts';
 
-/** Faults that are named; a file of another kind has one on each line. */
-const FAULTS_MAX = 100;
+const parserOf =
+  <T>(schema: z.ZodType<T>) =>
+  (line: string): T | null => {
+    try {
+      return schema.safeParse(JSON.parse(line)).data ?? null;
+    } catch {
+      return null;
+    }
+  };
 
-export type ProofCheck = {
-  /** `null` when the first line is not that of a proof. */
-  readonly header: ProofHeader | null;
-  readonly events: number;
-  /** Events of the statement, and those recorded after its moment. */
-  readonly counted: number;
-  readonly leftOut: number;
-  /** Events of the statement that the digest does not cover, because it is older. */
-  readonly notAttested: number;
-  /** A sentence for each alteration; empty for a whole bundle. */
-  readonly faults: readonly string[];
-};
-
-const parseLine = <T>(schema: z.ZodType<T>, line: string): T | null => {
+const isSigned = (text: string, publicKey: string, signature: string): boolean => {
   try {
-    return schema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    return null;
-  }
-};
-
-/** True for events that the figure rests on. */
-export const isCounted = (
-  { statement }: ProofHeader,
-  { stream, revision, recorded_at }: ProofEvent,
-): boolean => {
-  const read = statement.streams.find((one) => one.stream === stream);
-  return (
-    read !== undefined &&
-    BigInt(revision) <= BigInt(read.revision) &&
-    Date.parse(recorded_at) <= Date.parse(statement.as_of)
-  );
-};
-
-const isSigned = (digest: LogDigest): boolean => {
-  try {
-    const text = Buffer.from(digestSigningText(digest), 'utf8');
-    return verify(null, text, readPublicKey(digest.public_key), Buffer.from(digest.signature, 'base64'));
+    const bytes = Buffer.from(text, 'utf8');
+    return verify(null, bytes, readPublicKey(publicKey), Buffer.from(signature, 'base64'));
   } catch {
     return false;
   }
 };
 
-/** Checks the signature of the digest and the path of each stream to its root. */
-const digestFaults = ({ digest, heads, statement }: ProofHeader): readonly string[] => {
-  if (digest === null) return heads.length === 0 ? [] : ['The proof has paths and no digest.'];
-  const faults: string[] = [];
-  if (!isSigned(digest)) faults.push(`Digest ${digest.sequence}: the signature is not that of its key.`);
-  for (const { path, ...head } of heads) {
-    if (!statement.streams.some(({ stream }) => stream === head.stream))
-      faults.push(`${head.stream}: the statement does not name this stream.`);
-    if (rootOfPath(leafHash(head), path) !== digest.root)
-      faults.push(`${head.stream}: its path does not lead to the root of digest ${digest.sequence}.`);
-  }
-  return faults;
-};
-
-/** Chains the events stream by stream, in the order of the statement, from revision 0 on. */
-const createChains = (header: ProofHeader, fault: (text: string) => void) => {
-  const chains = new Map<string, { next: bigint; head: string }>();
-  const heads = new Map(header.heads.map((head) => [head.stream, head]));
-  const lastRevision = (stream: string): bigint => {
-    const read = BigInt(header.statement.streams.find((one) => one.stream === stream)?.revision ?? -1);
-    const attested = BigInt(heads.get(stream)?.revision ?? -1);
-    return attested > read ? attested : read;
-  };
-  let place = 0;
-  const isInOrder = (stream: string): boolean => {
-    const found = header.statement.streams.findIndex((one) => one.stream === stream);
-    if (found < place) return false;
-    place = found;
-    return true;
-  };
-  return {
-    add: (event: ProofEvent): void => {
-      const { kind: _, head, ...digested } = event;
-      const { stream } = event;
-      const revision = BigInt(event.revision);
-      const chain = chains.get(stream) ?? { next: 0n, head: GENESIS_HASH };
-      const name = `${stream}, revision ${revision}`;
-      if (revision > lastRevision(stream)) return fault(`${name}: the proof does not name this event.`);
-      if (!isInOrder(stream) || revision < chain.next)
-        return fault(`${name}: the event is repeated, or not in order.`);
-      if (revision > chain.next) fault(`${stream}: revisions ${chain.next} to ${revision - 1n} are missing.`);
-      const computed = chainEvent(chain.head, digested);
-      // After a gap the chain continues from the hash in the event, so that one fault is reported once.
-      if (revision === chain.next && computed !== head) fault(`${name}: the event was altered.`);
-      chains.set(stream, { next: revision + 1n, head });
-      const attested = heads.get(stream);
-      if (attested?.revision === event.revision && attested.head !== head)
-        fault(`${stream}: its events are not those that the digest covers.`);
-    },
-    end: (): void => {
-      for (const { stream } of header.statement.streams) {
-        const next = chains.get(stream)?.next ?? 0n;
-        const last = lastRevision(stream);
-        if (next <= last) fault(`${stream}: revisions ${next} to ${last} are missing.`);
-      }
-    },
-  };
-};
-
-/** Checks that the bundle is whole: each event as it was recorded, none left out, and the digest over them signed. */
-export const checkProof = async (lines: AsyncIterable<string> | Iterable<string>): Promise<ProofCheck> => {
-  const faults: string[] = [];
-  const fault = (text: string): void => {
-    if (faults.length < FAULTS_MAX) faults.push(text);
-  };
-  let header: ProofHeader | null = null;
-  let chains: ReturnType<typeof createChains> | null = null;
-  let end: z.infer<typeof ProofEnd> | null = null;
-  const counts = { events: 0, counted: 0, leftOut: 0, notAttested: 0 };
-  let number = 0;
-  for await (const line of lines) {
-    number += 1;
-    if (header === null || chains === null) {
-      header = parseLine(ProofHeader, line);
-      if (header === null) return { ...counts, header, faults: ['Line 1 is not the statement of a proof.'] };
-      for (const text of digestFaults(header)) fault(text);
-      chains = createChains(header, fault);
-      continue;
-    }
-    if (end !== null) {
-      fault(`Line ${number} comes after the end.`);
-      continue;
-    }
-    end = parseLine(ProofEnd, line);
-    if (end !== null) continue;
-    const event = parseLine(ProofEvent, line);
-    if (event === null) {
-      fault(`Line ${number} is not an event of a proof.`);
-      continue;
-    }
-    counts.events += 1;
-    chains.add(event);
-    if (isCounted(header, event)) {
-      counts.counted += 1;
-      const attested = header.heads.find(({ stream }) => stream === event.stream);
-      if (BigInt(attested?.revision ?? -1) < BigInt(event.revision)) counts.notAttested += 1;
-    } else counts.leftOut += 1;
-  }
-  if (header === null) return { ...counts, header, faults: ['The file is empty.'] };
-  chains?.end();
-  if (end === null) fault('The file ends before the end of the proof.');
-  else if (end.events !== counts.events)
-    fault(`The proof has ${counts.events} events and states ${end.events}.`);
-  return { ...counts, header, faults };
-};
+export const checkProof = (lines: AsyncIterable<string> | Iterable<string>): Promise<ProofCheck> =>
+  check(lines, {
+    header: parserOf(ProofHeader),
+    event: parserOf(ProofEvent),
+    end: parserOf(ProofEnd),
+    isSigned,
+  });

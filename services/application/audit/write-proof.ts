@@ -1,12 +1,11 @@
-import { GENESIS_HASH } from '#contracts/audit/entry.ts';
-import { chainEvent } from '#contracts/audit/log-digest.ts';
+import { CHAIN_START, chainEvent } from '#contracts/audit/chain.ts';
 import {
   PROOF_VERSION,
   type ProofEvent,
   type ProofHeader,
   type ProofStatement,
+  ruleOf,
 } from '#contracts/audit/proof.ts';
-import { FIGURES } from '#contracts/values/figures.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { digestedEvent, readAttestation } from './log-digest.ts';
@@ -22,7 +21,7 @@ export const proofLines = async function* (
     kind: 'proof',
     proof_version: PROOF_VERSION,
     statement,
-    rule: FIGURES[statement.figure].rule,
+    rule: ruleOf(statement),
     digest: attestation?.digest ?? null,
     heads:
       attestation === null
@@ -34,7 +33,7 @@ export const proofLines = async function* (
   for (const { stream, revision } of statement.streams) {
     const attested = BigInt(attestation?.heads.get(stream)?.revision ?? -1);
     const last = attested > BigInt(revision) ? attested : BigInt(revision);
-    let head = GENESIS_HASH;
+    let head = CHAIN_START;
     for await (const raw of rawLog.stream(stream)) {
       if (raw.revision > last) break;
       const event = digestedEvent(raw);

@@ -1,11 +1,23 @@
 import { z } from 'zod';
+import { DeliveryStatement, ruleOf } from '#contracts/audit/proof.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import type { DeliveryQueued } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { AlertDelivery } from '#contracts/resources/workspace/alert-delivery.ts';
 import { AlertChannel, DeliveryStatus } from '#contracts/values/alerts.ts';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { explainDelivery, findQueued } from '#application/alerts/explain-delivery.ts';
+import { streamsOfBrand } from '#application/as-of/past-reads.ts';
 import {
+  findAlertDelivery,
   listAlertDeliveries as readDeliveries,
   searchAlertDeliveries as findDeliveries,
 } from '#projections/alert-deliveries/read.ts';
+import { listPagesOfBrands } from '#projections/signals/read.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -14,11 +26,13 @@ import {
   TIME_WINDOW_FAULT,
   commaSeparated,
   isTimeWindow,
+  noQuery,
   pageQuery,
   timeWindow,
   workspaceParams,
 } from '../endpoint/parameters.ts';
-import { ALERT_ID, DELIVERY_ID } from './rules.ts';
+import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from '../endpoint/proof-reply.ts';
+import { ALERT_ID, alertPayload, DELIVERY_ID } from './rules.ts';
 
 const attempt = {
   attempt: 1,
@@ -132,5 +146,122 @@ export const searchAlertDeliveries = endpoint({
     const optional = { alertId, since: storedTime(query.since), until: storedTime(query.until) };
     const filter = { workspaceId: params.ws, statuses, channels, ...omitUndefined(optional) };
     return pageReply(await findDeliveries(db, filter, page), null);
+  },
+});
+
+const DeliveryProof = z
+  .strictObject({
+    statement: DeliveryStatement,
+    ...proofShape,
+    delivery: AlertPayload,
+    reasons: z
+      .array(
+        z.strictObject({
+          item_id: Uuid.nullable().meta({
+            description: 'Id of the item; null for a delivery that matches no event.',
+          }),
+          reason: z.string().meta({ description: 'Why it was sent, in a sentence.' }),
+        }),
+      )
+      .meta({ description: 'The reason of each item that the delivery lists.' }),
+    faults: z.array(z.string()).meta({
+      description: 'A sentence for each thing of the delivery that the events do not give; empty for most.',
+    }),
+  })
+  .meta({ id: 'DeliveryProof', description: 'Why a delivery was sent, with all that it takes to check it.' });
+
+const deliveryStatement: DeliveryStatement = {
+  about: 'delivery',
+  workspace_id: WORKSPACE_ID,
+  alert_id: ALERT_ID,
+  delivery_id: DELIVERY_ID,
+  as_of: '2026-11-20T09:31:00.000Z',
+  streams: [{ stream: `alertRule-${WORKSPACE_ID}+${ALERT_ID}`, revision: '2' }],
+};
+
+const DELIVERY_UNKNOWN = new Refusal('not_found', 'Delivery not found.');
+const NOT_IN_LOG = new Refusal('not_found', 'The delivery is not in the log yet. Try again in a second.');
+
+/** Brands of the items; those of all versions of the rule where others decide too: beyond listed items, and by a daily maximum. */
+const brandsThatDecide = async (
+  eventStore: OperationDependencies['eventStore'],
+  { workspace_id, alert_id, payload }: DeliveryQueued['data'],
+): Promise<readonly string[]> => {
+  const all = new Set<string>();
+  let isLimited = payload.items.length < payload.items_total;
+  for await (const { type, data, unreadable } of eventStore.read<AlertRuleEvent>(
+    alertRuleStream(workspace_id, alert_id),
+  )) {
+    if (unreadable !== undefined || (type !== 'AlertRuleCreated' && type !== 'AlertRuleChanged')) continue;
+    const { brand_ids, max_per_day } = type === 'AlertRuleCreated' ? data : data.changes;
+    for (const brandId of brand_ids ?? []) all.add(brandId);
+    isLimited ||= Boolean(max_per_day);
+  }
+  return isLimited ? [...all] : [...new Set(payload.items.map(({ brand }) => brand.id))];
+};
+
+export const getDeliveryProof = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/proof',
+  operationId: 'getDeliveryProof',
+  tag: 'Alerts',
+  scope: 'alerts:read',
+  summary: 'Read why a delivery was sent',
+  description: `The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. ${PROOF_DIGESTS}`,
+  params: z.strictObject({
+    ...workspaceParams.shape,
+    deliveryId: Uuid.toLowerCase().meta({ description: 'Id of a delivery.' }),
+  }),
+  query: noQuery,
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID, deliveryId: DELIVERY_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: DeliveryProof,
+    example: {
+      statement: deliveryStatement,
+      rule: ruleOf(deliveryStatement),
+      ...proofExample,
+      delivery: alertPayload,
+      reasons: [
+        {
+          item_id: alertPayload.items[0]?.id ?? null,
+          reason:
+            'Harbor & Pine was observed running a new ad: “Cove boot” The rule “Launches” tells of ads that started at Harbor & Pine: event 812 of its library (AdStarted).',
+        },
+      ],
+      faults: [],
+    },
+  },
+  errors: ['not_found'],
+  corpus: false,
+  heavy: true,
+  reads: ['alert-deliveries', 'signals'],
+  beyondContract: true,
+  handler: async ({ params: { ws: workspace_id, deliveryId: delivery_id } }, dependencies) => {
+    const { db, eventStore, pastPlaces } = dependencies;
+    const known = await findAlertDelivery(db, workspace_id, delivery_id);
+    if (known === null) throw DELIVERY_UNKNOWN;
+    const key = { workspace_id, alert_id: known.alert_id, delivery_id };
+    const found = await findQueued(eventStore, key);
+    if (found === null) throw NOT_IN_LOG;
+    const brandIds = await brandsThatDecide(eventStore, found.data);
+    const pages = await listPagesOfBrands(db, brandIds);
+    const streams = [
+      trackingStream(workspace_id),
+      ...brandIds.flatMap(streamsOfBrand),
+      ...pages.map(socialPageStream),
+    ];
+    const explained = await pastPlaces(workspace_id, () => explainDelivery(dependencies, key, streams));
+    if (explained === null) throw NOT_IN_LOG;
+    const { queued, reasons, faults, recordedAt } = explained;
+    const proof = await replyWithProof<DeliveryStatement>(
+      { about: 'delivery', ...key, as_of: recordedAt.toISOString() },
+      explained.streams,
+      dependencies,
+    );
+    const data = { ...proof, delivery: queued.payload, reasons, faults };
+    return { data: JSON.stringify(data), asOf: null };
   },
 });

@@ -11,6 +11,8 @@ const READS_LEFT_OUT = [
   'getBrandBounds',
   'getBrandRequest',
   'getCreative',
+  'getDeliveryProof',
+  'getRadarItemProof',
   'getReport',
   'listApiKeys',
   'listBrandRequests',

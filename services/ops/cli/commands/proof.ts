@@ -3,17 +3,17 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { ProofHeader } from '#contracts/audit/proof.ts';
+import { type ProofHeader, ruleOf } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { FIGURES } from '#contracts/values/figures.ts';
-import { recomputeFigure } from '#application/audit/recompute-figure.ts';
+import type { Explanation } from '#application/alerts/explain-delivery.ts';
+import { recompute, type Recomputed } from '#application/audit/recompute.ts';
 import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
 import { checkProof } from '#application/audit/verify-proof.ts';
 import { isJson, onOneLine } from '#platform/command-line.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 
-/** Exit code for a whole bundle whose signer or figure was not checked. */
+/** Exit code for a whole bundle of which the signer, the statement or a stream was not checked. */
 const EXIT_UNCHECKED = 2;
 
 const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL.optional() });
@@ -29,13 +29,13 @@ const requireFile = async (file: string): Promise<void> => {
   }
 };
 
-/** `undefined` without a database. */
-const recompute = async (file: string, { statement }: ProofHeader): Promise<number | null | undefined> => {
+/** `null` without a database. */
+const recomputed = async (file: string, { statement }: ProofHeader): Promise<Recomputed | null> => {
   const { DATABASE_URL: databaseUrl } = readSettings(Settings, environmentWithLocalStack());
-  if (databaseUrl === undefined) return undefined;
+  if (databaseUrl === undefined) return null;
   const database = openPool(databaseUrl, 1);
   try {
-    return await recomputeFigure(statement, () => linesOf(file), { databaseUrl, database });
+    return await recompute(statement, () => linesOf(file), { databaseUrl, database });
   } finally {
     await database.end();
   }
@@ -50,53 +50,66 @@ const signerFaults = ({ digest }: ProofHeader, held: string | null): readonly st
     : [`Digest ${digest.sequence} is signed with another key than ${id}.`];
 };
 
-const describeFigure = ({ statement }: ProofHeader): string => {
-  const { figure, brand_id, from, to, as_of, value } = statement;
-  const window = from === null ? '' : ` from ${from} to ${to}`;
-  return `${figure} of ${brand_id}${window}, as of ${as_of}: ${value}`;
+const describe = ({ statement }: ProofHeader): string => {
+  switch (statement.about) {
+    case 'figure': {
+      const { figure, brand_id, from, to, as_of, value } = statement;
+      const window = from === null ? '' : ` from ${from} to ${to}`;
+      return `${figure} of ${brand_id}${window}, as of ${as_of}: ${value}`;
+    }
+    case 'radar_item': {
+      const { item, as_of } = statement;
+      return `${item.type} of ad ${item.ad.id}, observed at ${item.observed_at}, as of ${as_of}: radar item ${item.id}`;
+    }
+    case 'delivery':
+      return `Delivery ${statement.delivery_id} of alert rule ${statement.alert_id}, queued at ${statement.as_of}`;
+  }
 };
 
-/** Needs no service. A Postgres server, which may be empty, computes the figure again. */
+/** Needs no service. A Postgres server, which may be empty, computes the statement again. */
 const verify = async (file: string, options: { publicKey?: string }, command: Command): Promise<void> => {
   await requireFile(file);
   const held = options.publicKey === undefined ? null : await readFile(options.publicKey, 'utf8');
   const { header, faults: found, ...counts } = await checkProof(linesOf(file));
   const faults = [...found];
-  let recomputed: number | null | undefined;
+  let again: Recomputed | null = null;
   if (header !== null) {
     faults.push(...signerFaults(header, held));
-    if (FIGURES[header.statement.figure].rule !== header.rule)
-      faults.push('The rule is not that of this release.');
-    if (found.length === 0) recomputed = await recompute(file, header);
-    if (recomputed !== undefined && recomputed !== header.statement.value)
-      faults.push(`The figure is ${recomputed}, and the proof states ${header.statement.value}.`);
+    if (ruleOf(header.statement) !== header.rule) faults.push('The rule is not that of this release.');
+    if (found.length === 0) again = await recomputed(file, header);
+    faults.push(...(again?.faults ?? []));
   }
-  const isRecomputed = recomputed !== undefined;
+  const absent = again?.absent ?? [];
   if (faults.length > 0) process.exitCode = 1;
-  else if (held === null || !isRecomputed) process.exitCode = EXIT_UNCHECKED;
+  else if (held === null || again === null || absent.length > 0) process.exitCode = EXIT_UNCHECKED;
   if (isJson(command)) {
     const statement = header?.statement ?? null;
     return console.log(
       JSON.stringify({
         statement,
         ...counts,
-        recomputed: recomputed ?? null,
+        recomputed: again?.result ?? null,
+        absent,
         key_compared: held !== null,
         faults,
       }),
     );
   }
-  if (header !== null) console.log(onOneLine(describeFigure(header)));
+  if (header !== null) console.log(onOneLine(describe(header)));
   for (const fault of faults) console.log(onOneLine(fault));
   if (faults.length > 0) return console.error('The proof does not hold.');
   const { counted, leftOut, notAttested } = counts;
   console.log(
     `${counted} events count, ${leftOut} were recorded later. ${notAttested} are newer than digest ${header?.digest?.sequence}.`,
   );
-  if (isRecomputed) console.log('The figure was computed again from the events, and is the same.');
+  if (header?.statement.about === 'delivery')
+    for (const { reason } of (again?.result ?? []) as Explanation['reasons']) console.log(onOneLine(reason));
+  if (again !== null) console.log('It was computed again from the events, and is the same.');
   else
+    console.error('It was NOT computed again: set DATABASE_URL to any Postgres server, also an empty one.');
+  for (const stream of absent)
     console.error(
-      'The figure was NOT computed again: set DATABASE_URL to any Postgres server, also an empty one.',
+      onOneLine(`No event of ${stream} is in the bundle, and no digest proves that there was none.`),
     );
   if (held === null)
     console.error(
@@ -107,10 +120,10 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
 export const registerProofCommands = (program: Command): void => {
   program
     .command('proof')
-    .description('check proofs of figures')
+    .description('check proofs')
     .command('verify')
     .description(
-      'check a bundle without the service: events, digest and figure; lists what was altered and exits 1, and exits 2 if something was not checked',
+      'check a bundle without the service: events, digest and statement; lists what was altered and exits 1, and exits 2 if something was not checked',
     )
     .argument('<file>', 'bundle of a proof, NDJSON')
     .option('--public-key <file>', "file with the operator's public key, to verify the signer")

@@ -13,21 +13,19 @@ import { AlertCadence, AlertTrigger, type QuietHours } from '#contracts/values/a
 import { DAY_MS, HOUR_MS, utcDate } from '#contracts/values/time.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
-import { silentLog } from '#platform/logger.ts';
 import { readSettings } from '#platform/settings.ts';
-import { runAlerts } from '#services/alerts/run.ts';
-import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { on } from '#tests/dsl/api.ts';
-import { alertsOf, HOOK, ruleOn } from '#tests/operations/fixtures/alerting.ts';
-import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import { publishEvents } from '#application/delivery-outbox/journal.ts';
+import { alertsOf, deliveriesOf, HOOK, ruleOn } from '#tests/operations/fixtures/alerting.ts';
+import { matched, startAlerts } from '#tests/operations/fixtures/running-alerts.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { FEATURES } from '#tests/reference/features.ts';
 import { place } from '#tests/reference/service/placement.ts';
 import { at, dateOf, scan, shown } from '#tests/reference/sketch.ts';
 import type { World } from '#tests/reference/world.ts';
 import { worldArbitrary } from '#tests/reference/worlds.ts';
-import { untilPassed } from '#tests/stack/read-models.ts';
 import { until } from '#tests/stack/wait-until.ts';
 
 /** BACKTEST_WORLDS=100 is the long form. */
@@ -84,43 +82,6 @@ const limitsFor = (trigger: AlertTrigger): readonly Limits[] => [
 
 const backtestOf = (key: Key): string => `${alertsOf(key)}/backtest`;
 
-const startAlerts = async (clock: Clock = { now: () => new Date() }): Promise<AsyncDisposable> => {
-  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
-  const signals = openSignalSource(DATABASE_URL, silentLog());
-  const ending = new AbortController();
-  const running = runAlerts({
-    databaseUrl: DATABASE_URL,
-    eventStoreUrl: EVENT_STORE_URL,
-    baseUrl: BASE_URL,
-    clock,
-    log: silentLog(),
-    signal: ending.signal,
-    signals,
-    publish: () => undefined,
-  });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      ending.abort();
-      await running;
-      await signals[Symbol.asyncDispose]();
-    },
-  };
-};
-
-/** Everything is matched, and no signal check waits. */
-const matched = async (): Promise<void> => {
-  const head = await stack.eventStore.head();
-  await untilPassed(stack.pool, head);
-  await until('everything matched', WAIT_MS, async () => {
-    const { rows } = await stack.pool
-      .query<{ position: string; checks: number }>(
-        'select position, (select count(*)::int from alerting.signal_look) as checks from alerting.checkpoint',
-      )
-      .catch(() => ({ rows: [] }));
-    return BigInt(rows[0]?.position ?? -1) >= head && rows[0]?.checks === 0;
-  });
-};
-
 type Existing = { readonly alert_id: string; readonly settings: AlertRuleSettings };
 
 /** Appended without a command, because the brands of a world are not there yet. */
@@ -165,6 +126,25 @@ const daysOf = (sent: readonly Sent[]): AlertBacktest['days'] =>
     items: ofDay.reduce((sum, { payload }) => sum + payload.items_total, 0),
   }));
 
+/** The newest delivery of each rule follows from the events. */
+const expectReasons = async (rules: ReadonlyMap<Existing, Key>): Promise<void> => {
+  while ((await publishEvents(stack.pool, stack.eventStore)).entries > 0);
+  await stack.projected(await stack.eventStore.head());
+  for (const [{ alert_id, settings }, key] of rules) {
+    const { data: deliveries } = await on(app).get(`${deliveriesOf(key)}?alert_id=${alert_id}&limit=1`, {
+      key,
+    });
+    const [delivery] = deliveries as unknown as readonly { readonly id: string }[];
+    if (delivery === undefined) continue;
+    const { status, data, error } = await on(app).get(`${deliveriesOf(key)}/${delivery.id}/proof`, { key });
+    const about = JSON.stringify([settings, error, data]);
+    expect(status, about).toBe(200);
+    const { faults, reasons } = data as { faults: readonly string[]; reasons: readonly unknown[] };
+    expect(faults, about).toEqual([]);
+    expect(reasons.length, about).toBeGreaterThan(0);
+  }
+};
+
 describe('backtestAlert 200', () => {
   it(
     'tells what a rule that was there all the time has sent, for each trigger and cadence in generated worlds',
@@ -178,7 +158,7 @@ describe('backtestAlert 200', () => {
       const worlds = [NEWS, ...generated];
       const rules = new Map<Existing, Key>();
       {
-        await using _ = await startAlerts();
+        await using _ = await startAlerts(stack);
         for (const [index, world] of worlds.entries()) {
           const key = await stack.key();
           const placement = place(world, index + 1);
@@ -205,7 +185,7 @@ describe('backtestAlert 200', () => {
           const messages = world.observations.flatMap(placement.messagesOf);
           for (const [step, message] of messages.entries()) {
             await intake.submit(message);
-            await matched();
+            await matched(stack);
             if (world === NEWS) continue;
             // One brand is not tracked for a while.
             if (step === Math.floor(messages.length / 2)) {
@@ -219,7 +199,7 @@ describe('backtestAlert 200', () => {
       }
       // Days and weeks have ended.
       const later: Clock = { now: () => new Date(Date.now() + 8 * DAY_MS) };
-      await using _ = await startAlerts(later);
+      await using _ = await startAlerts(stack, later);
       await until('the digests', WAIT_MS, async () => {
         const { rows } = await stack.pool.query(`select from alerting.collected where cadence <> 'instant'`);
         return rows.length === 0;
@@ -253,6 +233,7 @@ describe('backtestAlert 200', () => {
         sentBySettings.set(name, (sentBySettings.get(name) ?? 0) + sent.length);
       }
       expect([...sentBySettings].filter(([, count]) => count === 0)).toEqual([]);
+      await expectReasons(rules);
     },
     LIMIT_MS,
   );

@@ -1,0 +1,135 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import { requireReadable, upcast } from '#contracts/events/schema-registry.ts';
+import { ProofEvent, type ProofStatement, type RadarStatement } from '#contracts/audit/proof.ts';
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
+import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures.ts';
+import { findRadarItem, type FoundRadarItem } from '#projections/radar/read.ts';
+import { explainDelivery } from '../alerts/explain-delivery.ts';
+import { openPastReads, type PastReads, streamsOfBrand } from '../as-of/past-reads.ts';
+
+/** Computes what a bundle states again, from its events alone. */
+
+const toRecordedEvent = (line: ProofEvent, position: bigint): RecordedEvent =>
+  requireReadable(
+    upcast({
+      type: line.type,
+      data: JSON.parse(line.data) as unknown,
+      stream: line.stream,
+      revision: BigInt(line.revision),
+      position,
+      recordedAt: new Date(line.recorded_at),
+      id: line.id,
+      metadata: { schema_version: line.schema_version ?? undefined } as unknown as RecordedEvent['metadata'],
+    }),
+  );
+
+/** Reads the bundle once for each stream, so that it is never in memory as a whole. */
+const bundleEvents = (
+  { streams }: ProofStatement,
+  lines: () => AsyncIterable<string>,
+  absent: Set<string>,
+): Pick<EventStore, 'read'> => ({
+  read: async function* <E extends Event>(stream: string) {
+    const last = streams.find((one) => one.stream === stream)?.revision;
+    if (last === undefined) {
+      if (!stream.startsWith('category-')) absent.add(stream);
+      return;
+    }
+    // An event without a position follows the one before it.
+    let position = 0n;
+    for await (const line of lines()) {
+      const event = ProofEvent.safeParse(JSON.parse(line)).data;
+      if (event?.stream !== stream || BigInt(event.revision) > BigInt(last)) continue;
+      position = event.position === null ? position : BigInt(event.position);
+      yield toRecordedEvent(event, position) as RecordedEvent<E>;
+    }
+  },
+});
+
+export const toRadarItem = ({ item }: FoundRadarItem, baseUrl: string): RadarItem =>
+  JSON.parse(withObservedLinks(item).replaceAll(BASE_URL_MARK, baseUrl)) as RadarItem;
+
+const itemFaults = (found: FoundRadarItem | null, { item }: RadarStatement): readonly string[] => {
+  if (found === null) return ['The events tell of no such item.'];
+  const baseUrl = item.ad.url.slice(0, Math.max(0, item.ad.url.lastIndexOf('/v1/ads/')));
+  const computed = toRadarItem(found, baseUrl);
+  const names = [...new Set([...Object.keys(computed), ...Object.keys(item)])] as (keyof RadarItem)[];
+  return names
+    .filter((name) => canonicalJson(computed[name] ?? null) !== canonicalJson(item[name] ?? null))
+    .map(
+      (name) =>
+        `The item has as ${name} ${canonicalJson(computed[name] ?? null)}, and the proof states ${canonicalJson(item[name] ?? null)}.`,
+    );
+};
+
+export type Recomputed = {
+  /** The figure, the id of the item, or why the delivery was sent; `null` when the events tell of no such thing. */
+  readonly result: unknown;
+  /** A sentence for each difference to the statement. */
+  readonly faults: readonly string[];
+  /** Streams that the events name and the bundle does not have. No digest proves that the log had no event in them. */
+  readonly absent: readonly string[];
+};
+
+type Computed = Pick<Recomputed, 'result' | 'faults'>;
+
+const compute = async (
+  statement: ProofStatement,
+  pastReads: PastReads,
+  eventStore: Pick<EventStore, 'read'>,
+): Promise<Computed> => {
+  const streams = statement.streams.map(({ stream }) => stream);
+  const past = { streams, ofTracked: null, until: { recordedUntil: new Date(statement.as_of) } };
+  switch (statement.about) {
+    case 'figure': {
+      const { brand_id, figure: name, from, to, value } = statement;
+      const { result } = await pastReads.read(
+        { ...past, streams: streamsOfBrand(brand_id), readModels: READ_MODELS_OF_FIGURES },
+        (db) => readFigure(db, brand_id, { name, from, to }),
+      );
+      const faults =
+        result === value ? [] : [`The figure is ${result}, and the proof states ${statement.value}.`];
+      return { result, faults };
+    }
+    case 'radar_item': {
+      const { result } = await pastReads.read({ ...past, readModels: ['radar'] }, (db) =>
+        findRadarItem(db, statement.item.id),
+      );
+      return { result: result && statement.item.id, faults: itemFaults(result, statement) };
+    }
+    case 'delivery': {
+      const explained = await explainDelivery({ eventStore, pastReads }, statement, streams);
+      if (explained === null)
+        return { result: null, faults: ['No event of the bundle queued this delivery.'] };
+      const { reasons, faults, recordedAt } = explained;
+      const isThen = recordedAt.toISOString() === statement.as_of;
+      return {
+        result: reasons,
+        faults: isThen
+          ? faults
+          : [
+              ...faults,
+              `The delivery was queued at ${recordedAt.toISOString()}, and the proof states ${statement.as_of}.`,
+            ],
+      };
+    }
+  }
+};
+
+/** Runs the projections over the events of a checked bundle, in a database apart on the server of `databaseUrl`. */
+export const recompute = async (
+  statement: ProofStatement,
+  lines: () => AsyncIterable<string>,
+  { databaseUrl, database }: { readonly databaseUrl: string; readonly database: Database },
+): Promise<Recomputed> => {
+  const absent = new Set<string>();
+  const eventStore = bundleEvents(statement, lines, absent);
+  await using pastReads = openPastReads(databaseUrl, database, eventStore);
+  const computed = await compute(statement, pastReads, eventStore);
+  return { ...computed, absent: [...absent].toSorted() };
+};
