@@ -1,10 +1,8 @@
-import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
 import type { LogDigest, PathStep, StreamHead } from './log-digest.ts';
+import { sha256 } from './sha256.ts';
 
-/** Hashes of the log, as its digests sign them. */
-
-const sha256 = (bytes: string | Uint8Array): string => hash('sha256', bytes, 'hex');
+/** Hashes of the log, as its digests sign them. The page of an ad runs this code in browsers. */
 
 /** The chain of a stream begins with this hash. */
 export const CHAIN_START = '0'.repeat(64);

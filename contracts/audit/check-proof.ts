@@ -1,7 +1,7 @@
 import { CHAIN_START, chainHash, digestSigningText, eventHash, leafHash, rootOfPath } from './chain.ts';
-import type { ProofEnd, ProofEvent, ProofHeader } from './proof.ts';
+import type { HiddenEvent, ProofEnd, ProofEvent, ProofHeader } from './proof.ts';
 
-/** Checks bundles. It needs nothing but the hashes of the log. */
+/** Checks bundles. The page of an ad runs this code in browsers, so it needs nothing but the hashes of the log. */
 
 /** Faults that are named; a file of another kind has one on each line. */
 const FAULTS_MAX = 100;
@@ -13,6 +13,8 @@ export type ProofCheck = {
   /** Events of the statement, and those recorded after its moment. */
   readonly counted: number;
   readonly leftOut: number;
+  /** Events of which a page has the hash alone. */
+  readonly hidden: number;
   /** Events of the statement that the digest does not cover, because it is older. */
   readonly notAttested: number;
   /** A sentence for each alteration; empty for a whole bundle. */
@@ -23,6 +25,7 @@ export type ProofCheck = {
 export type ProofReader = {
   readonly header: (line: string) => ProofHeader | null;
   readonly event: (line: string) => ProofEvent | null;
+  readonly hidden: (line: string) => HiddenEvent | null;
   readonly end: (line: string) => ProofEnd | null;
   /** `publicKey` (SPKI) and `signature` in base64. */
   readonly isSigned: (text: string, publicKey: string, signature: string) => boolean | Promise<boolean>;
@@ -38,6 +41,14 @@ export const isCounted = (
     read !== undefined &&
     BigInt(revision) <= BigInt(read.revision) &&
     Date.parse(recorded_at) <= Date.parse(statement.as_of)
+  );
+};
+
+/** Otherwise a statement could count fewer events than were there. */
+const isLeftOut = ({ statement }: ProofHeader, { stream, revision, recorded_at }: ProofEvent): boolean => {
+  const read = statement.streams.find((one) => one.stream === stream);
+  return (
+    BigInt(revision) > BigInt(read?.revision ?? -1) && Date.parse(recorded_at) <= Date.parse(statement.as_of)
   );
 };
 
@@ -76,7 +87,7 @@ const createChains = (header: ProofHeader, fault: (text: string) => void) => {
     return true;
   };
   return {
-    add: (event: ProofEvent): void => {
+    add: (event: ProofEvent | HiddenEvent): void => {
       const { stream, head } = event;
       const revision = BigInt(event.revision);
       const chain = chains.get(stream) ?? { next: 0n, head: CHAIN_START };
@@ -85,7 +96,9 @@ const createChains = (header: ProofHeader, fault: (text: string) => void) => {
       if (!isInOrder(stream) || revision < chain.next)
         return fault(`${name}: the event is repeated, or not in order.`);
       if (revision > chain.next) fault(`${stream}: revisions ${chain.next} to ${revision - 1n} are missing.`);
-      const computed = chainHash(chain.head, eventHash(event));
+      const computed = chainHash(chain.head, event.kind === 'hidden' ? event.sha256 : eventHash(event));
+      if (event.kind === 'event' && isLeftOut(header, event))
+        fault(`${name}: it was recorded by the moment, and the statement leaves it out.`);
       // After a gap the chain continues from the hash in the event, so that one fault is reported once.
       if (revision === chain.next && computed !== head) fault(`${name}: the event was altered.`);
       chains.set(stream, { next: revision + 1n, head });
@@ -115,7 +128,7 @@ export const checkProof = async (
   let header: ProofHeader | null = null;
   let chains: ReturnType<typeof createChains> | null = null;
   let end: ProofEnd | null = null;
-  const counts = { events: 0, counted: 0, leftOut: 0, notAttested: 0 };
+  const counts = { events: 0, counted: 0, leftOut: 0, hidden: 0, notAttested: 0 };
   let number = 0;
   for await (const line of lines) {
     number += 1;
@@ -132,14 +145,16 @@ export const checkProof = async (
     }
     end = reader.end(line);
     if (end !== null) continue;
-    const event = reader.event(line);
+    const isPage = header.statement.about === 'ad';
+    const event = reader.event(line) ?? (isPage ? reader.hidden(line) : null);
     if (event === null) {
       fault(`Line ${number} is not an event of a proof.`);
       continue;
     }
     counts.events += 1;
     chains.add(event);
-    if (isCounted(header, event)) {
+    if (event.kind === 'hidden') counts.hidden += 1;
+    else if (isCounted(header, event)) {
       counts.counted += 1;
       const attested = header.heads.find(({ stream }) => stream === event.stream);
       if (BigInt(attested?.revision ?? -1) < BigInt(event.revision)) counts.notAttested += 1;

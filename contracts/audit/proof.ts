@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { RadarItem } from '../resources/workspace/radar.ts';
 import { FIGURES, FigureNameField } from '../values/figures.ts';
-import { CalendarDate, Count, Timestamp, Uuid, WorkspaceId } from '../values/primitives.ts';
+import { CalendarDate, Count, LibraryId, Timestamp, Uuid, WorkspaceId } from '../values/primitives.ts';
+import { AD_RULE } from './ad-facts.ts';
 import { EntryHash } from './entry.ts';
 import { LogDigest, PathStep, StreamHead } from './log-digest.ts';
 
@@ -65,10 +66,24 @@ export const DeliveryStatement = z
   .meta({ id: 'DeliveryStatement', description: 'A delivery of an alert rule, as it was queued.' });
 export type DeliveryStatement = z.infer<typeof DeliveryStatement>;
 
+/** Names an ad. What was observed of it is in its events. */
+export const AdStatement = z
+  .strictObject({
+    about: z.literal('ad').meta({ description: 'Subject of the statement.' }),
+    ad_id: LibraryId.meta({ description: 'Library id of the ad.' }),
+    picture_sha256: EntryHash.nullable().meta({
+      description: 'SHA-256 of the archived picture on the page; null: no picture of it is stored.',
+    }),
+    ...sharedShape,
+  })
+  .meta({ id: 'AdStatement', description: 'What was observed of an ad, as known at a moment.' });
+export type AdStatement = z.infer<typeof AdStatement>;
+
 export const ProofStatement = z.discriminatedUnion('about', [
   FigureStatement,
   RadarStatement,
   DeliveryStatement,
+  AdStatement,
 ]);
 export type ProofStatement = z.infer<typeof ProofStatement>;
 
@@ -81,6 +96,8 @@ export const ruleOf = (statement: ProofStatement): string => {
       return RADAR_RULES[statement.item.type];
     case 'delivery':
       return DELIVERY_RULE;
+    case 'ad':
+      return AD_RULE;
   }
 };
 
@@ -124,6 +141,16 @@ export const ProofEvent = z.strictObject({
   head: EntryHash,
 });
 export type ProofEvent = z.infer<typeof ProofEvent>;
+
+/** An event of which a large page has the hash alone, which is all that the chain needs. */
+export const HiddenEvent = z.strictObject({
+  kind: z.literal('hidden'),
+  stream: z.string(),
+  revision: Revision,
+  sha256: EntryHash,
+  head: EntryHash,
+});
+export type HiddenEvent = z.infer<typeof HiddenEvent>;
 
 export const ProofEnd = z.strictObject({ kind: z.literal('end'), events: Count });
 export type ProofEnd = z.infer<typeof ProofEnd>;

@@ -265,6 +265,14 @@ export interface paths {
      */
     get: operations["getAd"];
   };
+  "/v1/ads/{adId}/proof": {
+    /**
+     * Read the proof of an ad. A link to one HTML file of the ad: what was observed and when, its archived picture, the events that say so, and the path from their streams to the signed digest. A file of many events has those that do not name the ad by their hashes only. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     *
+     * Scope: `ads:read`.
+     */
+    get: operations["getAdProof"];
+  };
   "/v1/brands/{brandId}/ads": {
     /**
      * List a brand's ads. The ads attributed to the brand, newest start first.
@@ -2123,6 +2131,40 @@ export interface operations {
         };
       };
       304: components["responses"]["NotModified"];
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["Unauthorized"];
+      403: components["responses"]["Forbidden"];
+      404: components["responses"]["NotFound"];
+      406: components["responses"]["NotAcceptable"];
+      429: components["responses"]["RateLimited"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  getAdProof: {
+    parameters: {
+      path: {
+        /** Library id of an ad. */
+        adId: string;
+      };
+      query?: {
+        /** The moment: events recorded by then count. Now when absent. */
+        as_of?: string;
+      };
+      header?: {
+        /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
+        "min-position"?: string;
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": {
+            data: components["schemas"]["AdProof"];
+            meta: components["schemas"]["Meta"];
+          };
+        };
+      };
       400: components["responses"]["BadRequest"];
       401: components["responses"]["Unauthorized"];
       403: components["responses"]["Forbidden"];
@@ -5218,6 +5260,42 @@ export interface components {
       page_id: string;
       /** As last observed; null: never observed. */
       page_name: string | null;
+    };
+    /** An ad as observed, with all that it takes to check it. */
+    AdProof: {
+      statement: components["schemas"]["AdStatement"];
+      /** Rule of the statement, in a sentence. */
+      rule: string;
+      /** Events recorded by the moment, on which the statement rests. */
+      events_counted: number;
+      /** Events of the same streams about what was observed by the moment, recorded only afterwards. */
+      events_left_out: number;
+      /** The newest digest of the log; null: none is signed yet, and nothing attests the events of the bundle. */
+      digest: components["schemas"]["LogDigest"] | null;
+      /** Events of the streams that were recorded after this digest. */
+      events_not_attested: number;
+      /** When the link expires. */
+      expires_at: string;
+      /** Signed link to the page, one HTML file that checks itself in a browser without a network. It needs no key. `npm run ops -- proof verify FILE` checks it by code that is not in it. */
+      page_url: string;
+    };
+    /** What was observed of an ad, as known at a moment. */
+    AdStatement: {
+      /** Subject of the statement. */
+      about: "ad";
+      /** Library id of the ad. */
+      ad_id: string;
+      /** SHA-256 of the archived picture on the page; null: no picture of it is stored. */
+      picture_sha256: string | null;
+      /** The moment: events recorded by then count. */
+      as_of: string;
+      /** Streams whose events give it, with the last event read of each. */
+      streams: Array<{
+        /** Name of the stream. */
+        stream: string;
+        /** Revision of the last event that was read. */
+        revision: string;
+      }>;
     };
     /** `active`: shown by the last scan that covered its page; `missing`: not seen by it, but not confirmed inactive; `inactive`: stopped as the library says, or absent from complete scans at least 20 hours apart. */
     AdStatus: "active" | "missing" | "inactive";

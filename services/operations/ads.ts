@@ -1,14 +1,20 @@
 import { z } from 'zod';
+import { AdStatement, ruleOf } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { Ad, AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormatName } from '#contracts/resources/corpus/ads/creative.ts';
+import { findPicture, readAdStreams } from '#application/audit/ad-page.ts';
+import { streamsOfBrand } from '#application/as-of/past-reads.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import {
   findAd,
+  readBrandOfAd,
   searchAds as readAds,
   listBrandAds as readBrandAds,
   searchBrandAds as findBrandAds,
 } from '#projections/ads/read.ts';
+import { readFilesOfAd } from '#projections/creatives/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { windowStart } from '#contracts/values/windows.ts';
 import { Country, LibraryId, Uuid } from '#contracts/values/primitives.ts';
@@ -24,6 +30,8 @@ import {
   searchText,
 } from './endpoint/parameters.ts';
 import { creative, media } from './creatives.ts';
+import { PROOF_DIGESTS, pageShape, proofExample, replyWithProof } from './endpoint/proof-reply.ts';
+import { NOT_RECORDED, requirePast } from './endpoint/read-past.ts';
 import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
 import { withBrand } from './brands/find-brand.ts';
 import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from './dependencies/heavy-reads.ts';
@@ -66,6 +74,67 @@ export const getAd = endpoint({
     const found = await findAd(db, params.adId, listArchivedMedia(db, params.adId));
     if (!found) throw AD_UNKNOWN;
     return { data: found.json, asOf: found.as_of };
+  },
+});
+
+const AdProof = z
+  .strictObject({ statement: AdStatement, ...pageShape })
+  .meta({ id: 'AdProof', description: 'An ad as observed, with all that it takes to check it.' });
+
+const statementExample: AdStatement = {
+  about: 'ad',
+  ad_id: AD_ID,
+  picture_sha256: null,
+  as_of: '2026-11-20T06:00:00.000Z',
+  streams: [{ stream: `adLibrary-${BRAND_ID}`, revision: '812' }],
+};
+const { bundle_url: page_url, ...countsExample } = proofExample;
+
+export const getAdProof = endpoint({
+  method: 'GET',
+  path: '/v1/ads/{adId}/proof',
+  operationId: 'getAdProof',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: 'Read the proof of an ad',
+  description: `A link to one HTML file of the ad: what was observed and when, its archived picture, the events that say so, and the path from their streams to the signed digest. A file of many events has those that do not name the ad by their hashes only. ${PROOF_DIGESTS}`,
+  params: adParams,
+  query: z.strictObject({
+    as_of: pastQuery.as_of.unwrap().optional().meta({
+      description: 'The moment: events recorded by then count. Now when absent.',
+    }),
+  }),
+  body: null,
+  paramsExample: { adId: AD_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: AdProof,
+    example: { statement: statementExample, rule: ruleOf(statementExample), ...countsExample, page_url },
+  },
+  errors: ['not_found'],
+  corpus: false,
+  heavy: true,
+  reads: ['ads', 'creatives'],
+  beyondContract: true,
+  handler: async ({ params: { adId: ad_id }, query, caller }, dependencies) => {
+    const { db, rawLog, objectStore, pastPlaces, clock } = dependencies;
+    const now = clock.now();
+    const moment = query.as_of === undefined ? now : requirePast('as_of', query.as_of, now);
+    const [brandId, files] = await Promise.all([readBrandOfAd(db, ad_id), readFilesOfAd(db, ad_id)]);
+    if (brandId === null) throw AD_UNKNOWN;
+    const picture_sha256 = await findPicture(objectStore, files);
+    const ofPicture = picture_sha256 === null ? [] : [creativeStream(picture_sha256)];
+    const { isKnown, streams } = await pastPlaces(caller.workspaceId, () =>
+      readAdStreams(rawLog, [...streamsOfBrand(brandId), ...ofPicture], ad_id, moment),
+    );
+    if (!isKnown) throw NOT_RECORDED;
+    const { bundle_url, ...proof } = await replyWithProof<AdStatement>(
+      { about: 'ad', ad_id, picture_sha256, as_of: moment.toISOString() },
+      streams,
+      dependencies,
+    );
+    return { data: JSON.stringify({ ...proof, page_url: bundle_url }), asOf: query.as_of ?? null };
   },
 });
 

@@ -1,7 +1,7 @@
 /** Every endpoint of the service; `index.ts` sorts them. */
 
 export { getMe, listMembers } from './account.ts';
-export { getAd, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
+export { getAd, getAdProof, listBrandAds, searchAds, searchBrandAds } from './ads.ts';
 export { backtestAlert } from './alerts/backtest-alert.ts';
 export { getDeliveryProof, listAlertDeliveries, searchAlertDeliveries } from './alerts/deliveries.ts';
 export { redeliver, redeliverFailed } from './alerts/redeliver.ts';

@@ -26,7 +26,7 @@ const CONCURRENT = 16;
 /** Visits of each endpoint below a record, such as `/v1/ads/{adId}/creatives`. */
 const VISITS_BELOW_RECORDS_MAX = 40;
 const LOOKUPS_MAX = 60;
-/** Proofs of each list, which are heavy and run one at a time. */
+/** Proofs of each list, and of ads, which are heavy and run one at a time. */
 const PROOFS_OF_LIST = 2;
 const REPORT_WAIT_MS = 30_000;
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
@@ -37,7 +37,7 @@ const READS = ENDPOINTS.filter(({ method }) => method === 'GET');
 const FILES: readonly (readonly [start: string, type: RegExp])[] = [
   ['/v1/media/', /^(?:image|video)\//],
   ['/v1/reports/download/', /^text\/csv/],
-  ['/v1/proofs', /^application\/x-ndjson/],
+  ['/v1/proofs', /^application\/x-ndjson|^text\/html/],
   ['/v1/openapi.json', /^application\/json/],
   ['/docs/guide/', /^text\/markdown/],
   ['/docs/reference/', /^text\/markdown/],
@@ -141,6 +141,7 @@ const openCrawl = () => {
   const items = new Map<ItemType, string>();
   const faults: string[] = [];
   let lookups = 0;
+  let adProofs = 0;
 
   const follow = (address: string, source = 'the start'): void => {
     const path = address.replace(BASE_URL, '').replace(/#.*/, '');
@@ -153,6 +154,8 @@ const openCrawl = () => {
   const followRecord = (template: string, record: Fields, source: string): void => {
     const { id = '', creative_key = '' } = record;
     for (const { path, operationId } of READS) {
+      if (operationId === 'getAdProof' && path.startsWith(`${template}/`) && (adProofs += 1) > PROOFS_OF_LIST)
+        continue;
       if (path.startsWith(`${template}/`) && (visits.get(operationId) ?? 0) < VISITS_BELOW_RECORDS_MAX)
         follow(withQuery(path.replace(/\{\w+\}/, id), QUERY_OF_LIST[operationId]), source);
     }

@@ -498,6 +498,20 @@ describe('a bundle', () => {
     expect(unchecked.code).toBe(2);
   });
 
+  it('that counts fewer events than were there is refused', async () => {
+    const brandId = await observeBrand(616);
+    await signDigest();
+    const bundle = await download(await proofOf(brandId, 'figure=total_ads', await stack.key()));
+    const fewer = bundle
+      .replace(/("stream":"adLibrary-[^"]*","revision":")\d+/, '$10')
+      .replace('"value":1', '"value":0');
+    const { code, faults } = await verify(fewer);
+    expect(code).toBe(1);
+    expect(faults).toContainEqual(
+      expect.stringMatching(/was recorded by the moment, and the statement leaves it out/),
+    );
+  });
+
   it('has a link that cannot be altered', async () => {
     const brandId = await observeBrand(613);
     const { bundle_url } = await proofOf(brandId, 'figure=total_ads', await stack.key());

@@ -66,7 +66,7 @@ const idsOf = (world: World, { brandIdOf, adIdOf, messagesOf }: Placement): Reco
 };
 
 /** Replies about what was recorded when, on which the order of arrival decides. */
-const OF_RECORDING = ['/v1/brands/{brandId}/changes', '/v1/brands/{brandId}/proof'];
+const OF_RECORDING = ['/v1/brands/{brandId}/changes', '/v1/brands/{brandId}/proof', '/v1/ads/{adId}/proof'];
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/v1/brands/{brandId}/bounds': [
     '?figure=active_ads',

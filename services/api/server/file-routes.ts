@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import parseRange from 'range-parser';
 import type { ProofStatement } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { writeAdPage } from '#application/audit/ad-page.ts';
 import { proofLines } from '#application/audit/write-proof.ts';
 import { DOWNLOAD_PATH, PROOF_PATH } from '#operations/dependencies/links.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
@@ -202,12 +203,14 @@ const fileNameOf = (statement: ProofStatement): string => {
       return `proof-radar-${statement.item.id}`;
     case 'delivery':
       return `proof-delivery-${statement.delivery_id}`;
+    case 'ad':
+      return `ad-${statement.ad_id}`;
   }
 };
 
 /** Sends the bundle of a proof by signed URL, as it is read from the log. A bundle that was cut has no end line. */
 export const registerProofs = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { proofLinks, clock, log, pool, rawLog } = dependencies;
+  const { proofLinks, clock, log, pool, rawLog, objectStore } = dependencies;
   const limitProofs = createFileLimit(PROOFS_IN_FLIGHT_MAX);
   app.get<{ Querystring: Record<string, unknown> }>(
     PROOF_PATH,
@@ -219,12 +222,17 @@ export const registerProofs = (app: FastifyInstance, dependencies: ApiDependenci
         limitProofs(reply);
         const name = fileNameOf(statement);
         log.info({ request_id: requestId, name }, 'proof');
+        const isPage = statement.about === 'ad';
         reply
           .header('x-request-id', requestId)
-          .header('content-disposition', `attachment; filename="${name}.ndjson"`)
+          .header('content-disposition', `attachment; filename="${name}.${isPage ? 'html' : 'ndjson'}"`)
           .header('cache-control', 'private, no-store')
           .header('x-content-type-options', 'nosniff')
-          .type('application/x-ndjson; charset=utf-8');
+          .type(isPage ? 'text/html; charset=utf-8' : 'application/x-ndjson; charset=utf-8');
+        if (isPage)
+          return await reply.send(
+            request.method === 'HEAD' ? '' : await writeAdPage(statement, { pool, rawLog, objectStore }),
+          );
         const lines = (): Readable =>
           Readable.from(proofLines(statement, { pool, rawLog }), {
             signal: AbortSignal.timeout(PROOF_MAX_MS),

@@ -1,12 +1,17 @@
+import type { z } from 'zod';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { requireReadable, upcast } from '#contracts/events/schema-registry.ts';
 import { ProofEvent, type ProofStatement, type RadarStatement } from '#contracts/audit/proof.ts';
+import { type AdFacts, readAdFacts } from '#contracts/audit/ad-facts.ts';
+import { isCounted } from '#contracts/audit/check-proof.ts';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
+import type { Ad } from '#contracts/resources/corpus/ads/ad.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
 import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { findAd } from '#projections/ads/read.ts';
 import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures.ts';
 import { findRadarItem, type FoundRadarItem } from '#projections/radar/read.ts';
 import { explainDelivery } from '../alerts/explain-delivery.ts';
@@ -67,6 +72,41 @@ const itemFaults = (found: FoundRadarItem | null, { item }: RadarStatement): rea
     );
 };
 
+/** Events on which the page of an ad rests, which are few. */
+const readEvents = async (
+  lines: () => AsyncIterable<string>,
+  statement: ProofStatement,
+): Promise<readonly ProofEvent[]> => {
+  const events: ProofEvent[] = [];
+  for await (const line of lines()) {
+    const event = ProofEvent.safeParse(JSON.parse(line)).data;
+    if (event !== undefined && isCounted({ statement }, event)) events.push(event);
+  }
+  return events;
+};
+
+const adFaults = (ad: z.infer<typeof Ad> | null, told: AdFacts | null): readonly string[] => {
+  if (ad === null || told === null) return ['The events tell of no such ad.'];
+  const computed = {
+    title: ad.title,
+    body: ad.body,
+    link_url: ad.destination_url,
+    page_id: ad.page?.page_id ?? null,
+    status: ad.status,
+    started_on: ad.started_on,
+    stopped_on: ad.stopped_on,
+    first_seen_at: ad.first_seen_at,
+    last_seen_at: ad.last_seen_at,
+  };
+  return (Object.keys(computed) as (keyof typeof computed)[])
+    .filter((name) => !isSame(computed[name], told[name]))
+    .map((name) => `The ad has as ${name} ${computed[name]}, and the page shows ${told[name]}.`);
+};
+
+/** Times may have other numbers of digits. */
+const isSame = (one: string | null, other: string | null): boolean =>
+  one === other || (one !== null && other !== null && Date.parse(one) === Date.parse(other));
+
 export type Recomputed = {
   /** The figure, the id of the item, or why the delivery was sent; `null` when the events tell of no such thing. */
   readonly result: unknown;
@@ -82,6 +122,7 @@ const compute = async (
   statement: ProofStatement,
   pastReads: PastReads,
   eventStore: Pick<EventStore, 'read'>,
+  lines: () => AsyncIterable<string>,
 ): Promise<Computed> => {
   const streams = statement.streams.map(({ stream }) => stream);
   const past = { streams, ofTracked: null, until: { recordedUntil: new Date(statement.as_of) } };
@@ -101,6 +142,18 @@ const compute = async (
         findRadarItem(db, statement.item.id),
       );
       return { result: result && statement.item.id, faults: itemFaults(result, statement) };
+    }
+    case 'ad': {
+      const { ad_id } = statement;
+      const told = readAdFacts(await readEvents(lines, statement), ad_id);
+      const { result } = await pastReads.read({ ...past, readModels: ['ads'] }, (db) => findAd(db, ad_id));
+      return {
+        result: result && ad_id,
+        faults: adFaults(
+          result && (JSON.parse(result.json.replaceAll(BASE_URL_MARK, '')) as z.infer<typeof Ad>),
+          told,
+        ),
+      };
     }
     case 'delivery': {
       const explained = await explainDelivery({ eventStore, pastReads }, statement, streams);
@@ -130,6 +183,6 @@ export const recompute = async (
   const absent = new Set<string>();
   const eventStore = bundleEvents(statement, lines, absent);
   await using pastReads = openPastReads(databaseUrl, database, eventStore);
-  const computed = await compute(statement, pastReads, eventStore);
+  const computed = await compute(statement, pastReads, eventStore, lines);
   return { ...computed, absent: [...absent].toSorted() };
 };

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import type { z } from 'zod';
 import { checkProof as check, type ProofCheck } from '#contracts/audit/check-proof.ts';
-import { ProofEnd, ProofEvent, ProofHeader } from '#contracts/audit/proof.ts';
+import { HiddenEvent, ProofEnd, ProofEvent, ProofHeader } from '#contracts/audit/proof.ts';
 import { readPublicKey } from './signing-key.ts';
 
 const parserOf =
@@ -27,6 +27,7 @@ export const checkProof = (lines: AsyncIterable<string> | Iterable<string>): Pro
   check(lines, {
     header: parserOf(ProofHeader),
     event: parserOf(ProofEvent),
+    hidden: parserOf(HiddenEvent),
     end: parserOf(ProofEnd),
     isSigned,
   });

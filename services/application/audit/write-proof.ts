@@ -1,5 +1,6 @@
-import { CHAIN_START, chainEvent } from '#contracts/audit/chain.ts';
+import { CHAIN_START, chainHash, type DigestedEvent, eventHash } from '#contracts/audit/chain.ts';
 import {
+  type HiddenEvent,
   PROOF_VERSION,
   type ProofEvent,
   type ProofHeader,
@@ -10,10 +11,14 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { digestedEvent, readAttestation } from './log-digest.ts';
 
-/** Yields the lines of a bundle. A stream has all events up to the later of the statement and the newest digest. */
+/**
+ * Yields the lines of a bundle. A stream has all events up to the later of the statement and the newest digest, those that
+ * are not shown by their hashes only.
+ */
 export const proofLines = async function* (
   statement: ProofStatement,
   { pool, rawLog }: { readonly pool: Database; readonly rawLog: RawLog },
+  isShown: (event: DigestedEvent) => boolean = () => true,
 ): AsyncGenerator<string> {
   const names = statement.streams.map(({ stream }) => stream);
   const attestation = await readAttestation(pool, names);
@@ -37,8 +42,11 @@ export const proofLines = async function* (
     for await (const raw of rawLog.stream(stream)) {
       if (raw.revision > last) break;
       const event = digestedEvent(raw);
-      head = chainEvent(head, event);
-      const line: ProofEvent = { kind: 'event', ...event, head };
+      const sha256 = eventHash(event);
+      head = chainHash(head, sha256);
+      const line: ProofEvent | HiddenEvent = isShown(event)
+        ? { kind: 'event', ...event, head }
+        : { kind: 'hidden', stream, revision: event.revision, sha256, head };
       events += 1;
       yield `${JSON.stringify(line)}\n`;
     }

@@ -40,6 +40,16 @@ export const proofExample = {
   expires_at: '2026-11-20T07:00:00.000Z',
 } as const;
 
+/** A page in place of a bundle. */
+const { bundle_url: _url, ...sharedShape } = proofShape;
+export const pageShape = {
+  ...sharedShape,
+  page_url: z.url().meta({
+    description:
+      'Signed link to the page, one HTML file that checks itself in a browser without a network. It needs no key. `npm run ops -- proof verify FILE` checks it by code that is not in it.',
+  }),
+} as const;
+
 export const PROOF_DIGESTS =
   'Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.';
 

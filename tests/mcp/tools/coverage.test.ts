@@ -8,6 +8,7 @@ const TOOLS = join(import.meta.dirname, '../../../services/mcp/tools');
 /** Reads that no tool has: other forms of the same records, files for search engines, and keys. */
 const READS_LEFT_OUT = [
   'backtestAlert',
+  'getAdProof',
   'getBrandBounds',
   'getBrandRequest',
   'getCreative',

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type ProofHeader, ruleOf } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { Explanation } from '#application/alerts/explain-delivery.ts';
+import { isPage, pageFaults, readPage } from '#application/audit/ad-page.ts';
 import { recompute, type Recomputed } from '#application/audit/recompute.ts';
 import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
 import { checkProof } from '#application/audit/verify-proof.ts';
@@ -21,6 +23,20 @@ const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL.optional()
 const linesOf = (file: string): AsyncIterable<string> =>
   createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
 
+/** The lines of a bundle, also of one in a page. */
+type Bundle = { readonly lines: () => AsyncIterable<string>; readonly faults: readonly string[] };
+
+const openBundle = async (file: string): Promise<Bundle> => {
+  for await (const line of linesOf(file)) {
+    if (!isPage(line)) return { lines: () => linesOf(file), faults: [] };
+    const page = await readFile(file, 'utf8');
+    const read = readPage(page);
+    const lines = (read?.bundle ?? '').trim().split('\n');
+    return { lines: () => Readable.from(lines), faults: pageFaults(page) };
+  }
+  return { lines: () => linesOf(file), faults: [] };
+};
+
 const requireFile = async (file: string): Promise<void> => {
   try {
     for await (const _ of createReadStream(file, { end: 0 })) break;
@@ -30,12 +46,12 @@ const requireFile = async (file: string): Promise<void> => {
 };
 
 /** `null` without a database. */
-const recomputed = async (file: string, { statement }: ProofHeader): Promise<Recomputed | null> => {
+const recomputed = async (lines: Bundle['lines'], { statement }: ProofHeader): Promise<Recomputed | null> => {
   const { DATABASE_URL: databaseUrl } = readSettings(Settings, environmentWithLocalStack());
   if (databaseUrl === undefined) return null;
   const database = openPool(databaseUrl, 1);
   try {
-    return await recompute(statement, () => linesOf(file), { databaseUrl, database });
+    return await recompute(statement, lines, { databaseUrl, database });
   } finally {
     await database.end();
   }
@@ -61,6 +77,8 @@ const describe = ({ statement }: ProofHeader): string => {
       const { item, as_of } = statement;
       return `${item.type} of ad ${item.ad.id}, observed at ${item.observed_at}, as of ${as_of}: radar item ${item.id}`;
     }
+    case 'ad':
+      return `Page of ad ${statement.ad_id}, as of ${statement.as_of}`;
     case 'delivery':
       return `Delivery ${statement.delivery_id} of alert rule ${statement.alert_id}, queued at ${statement.as_of}`;
   }
@@ -70,18 +88,20 @@ const describe = ({ statement }: ProofHeader): string => {
 const verify = async (file: string, options: { publicKey?: string }, command: Command): Promise<void> => {
   await requireFile(file);
   const held = options.publicKey === undefined ? null : await readFile(options.publicKey, 'utf8');
-  const { header, faults: found, ...counts } = await checkProof(linesOf(file));
-  const faults = [...found];
+  const { lines, faults: ofPage } = await openBundle(file);
+  const { header, faults: found, ...counts } = await checkProof(lines());
+  const faults = [...found, ...ofPage];
   let again: Recomputed | null = null;
   if (header !== null) {
     faults.push(...signerFaults(header, held));
     if (ruleOf(header.statement) !== header.rule) faults.push('The rule is not that of this release.');
-    if (found.length === 0) again = await recomputed(file, header);
+    if (found.length === 0) again = await recomputed(lines, header);
     faults.push(...(again?.faults ?? []));
   }
   const absent = again?.absent ?? [];
   if (faults.length > 0) process.exitCode = 1;
-  else if (held === null || again === null || absent.length > 0) process.exitCode = EXIT_UNCHECKED;
+  else if (held === null || again === null || absent.length > 0 || counts.hidden > 0)
+    process.exitCode = EXIT_UNCHECKED;
   if (isJson(command)) {
     const statement = header?.statement ?? null;
     return console.log(
@@ -111,6 +131,10 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
     console.error(
       onOneLine(`No event of ${stream} is in the bundle, and no digest proves that there was none.`),
     );
+  if (counts.hidden > 0)
+    console.error(
+      `${counts.hidden} events are in the page by their hashes only, and may tell more of the ad.`,
+    );
   if (held === null)
     console.error(
       "Anyone can sign a digest with a key of their own. Add --public-key FILE with the operator's key.",
@@ -125,7 +149,7 @@ export const registerProofCommands = (program: Command): void => {
     .description(
       'check a bundle without the service: events, digest and statement; lists what was altered and exits 1, and exits 2 if something was not checked',
     )
-    .argument('<file>', 'bundle of a proof, NDJSON')
+    .argument('<file>', 'bundle of a proof (NDJSON), or page of an ad (HTML)')
     .option('--public-key <file>', "file with the operator's public key, to verify the signer")
     .action(verify);
 };
