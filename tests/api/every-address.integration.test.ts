@@ -26,8 +26,8 @@ const CONCURRENT = 16;
 /** Visits of each endpoint below a record, such as `/v1/ads/{adId}/creatives`. */
 const VISITS_BELOW_RECORDS_MAX = 40;
 const LOOKUPS_MAX = 60;
-/** Proofs of each list, and of ads, which are heavy and run one at a time. */
-const PROOFS_OF_LIST = 2;
+/** Proofs of ads, radar items and deliveries, which are heavy and run one at a time. */
+const PROOFS_OF_EACH = 2;
 const REPORT_WAIT_MS = 30_000;
 const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
 const PICTURE_KEY = hash('sha256', PICTURE);
@@ -141,7 +141,7 @@ const openCrawl = () => {
   const items = new Map<ItemType, string>();
   const faults: string[] = [];
   let lookups = 0;
-  let adProofs = 0;
+  const proofs = new Map<string, number>();
 
   const follow = (address: string, source = 'the start'): void => {
     const path = address.replace(BASE_URL, '').replace(/#.*/, '');
@@ -150,12 +150,17 @@ const openCrawl = () => {
     queue.push(path);
   };
 
+  const mayProve = (template: string): boolean => {
+    const count = (proofs.get(template) ?? 0) + 1;
+    proofs.set(template, count);
+    return count <= PROOFS_OF_EACH;
+  };
+
   /** Follows what else is read with the same id, and looks the record up. */
   const followRecord = (template: string, record: Fields, source: string): void => {
     const { id = '', creative_key = '' } = record;
     for (const { path, operationId } of READS) {
-      if (operationId === 'getAdProof' && path.startsWith(`${template}/`) && (adProofs += 1) > PROOFS_OF_LIST)
-        continue;
+      if (operationId === 'getAdProof' && path.startsWith(`${template}/`) && !mayProve(template)) continue;
       if (path.startsWith(`${template}/`) && (visits.get(operationId) ?? 0) < VISITS_BELOW_RECORDS_MAX)
         follow(withQuery(path.replace(/\{\w+\}/, id), QUERY_OF_LIST[operationId]), source);
     }
@@ -180,9 +185,11 @@ const openCrawl = () => {
     }
     const data = records as Fields | readonly Fields[];
     if (isList(data)) {
-      for (const { id } of data.slice(0, PROOFS_OF_LIST))
-        if (READS.some((one) => one.path.startsWith(`${template}/{`) && one.path.endsWith('}/proof')))
-          follow(`${pathname}/${id}/proof`, path);
+      const isProven = READS.some(
+        ({ path: one }) => one.includes('{ws}') && one.startsWith(`${template}/{`) && one.endsWith('}/proof'),
+      );
+      for (const { id } of isProven ? data : [])
+        if (mayProve(template)) follow(`${pathname}/${id}/proof`, path);
       if (data.length === 0 && source.includes('/signals')) faults.push(`${path} in ${source} has nothing`);
       const isOfRecords = READS.some((one) => one.path.startsWith(`${template}/{`));
       for (const { id } of isOfRecords ? data : []) {
