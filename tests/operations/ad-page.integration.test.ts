@@ -22,6 +22,7 @@ import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { on } from '#tests/dsl/api.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
+import { takeScreenshot } from '../ops/fixtures/screenshots.ts';
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { FEATURES } from '../reference/features.ts';
 import { place } from '../reference/service/placement.ts';
@@ -304,6 +305,7 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
       ),
     ).toBe(0);
     expect(await opened.tab.getByRole('heading', { level: 1 }).textContent()).toBe(`Ad ${adId}, as observed`);
+    await takeScreenshot(opened.tab, 'ad-page-phone', true);
   });
 
   it('is verified in part with events by their hashes only', async () => {
@@ -318,6 +320,7 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
     expect((await verdict(opened))[0]).toMatch(/^Verified/);
     const colour = await opened.tab.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     expect(colour).toBe('rgb(22, 24, 29)');
+    await takeScreenshot(opened.tab, 'ad-page-dark', true);
   });
 
   it.each(ALTERATIONS)('names an alteration: %s', async (_, alter, fault) => {
