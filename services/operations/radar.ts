@@ -22,7 +22,7 @@ import {
   workspaceParams,
 } from './endpoint/parameters.ts';
 import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from './endpoint/proof-reply.ts';
-import { NOT_RECORDED, requirePast } from './endpoint/read-past.ts';
+import { notRecorded, requirePast } from './endpoint/read-past.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;
@@ -137,7 +137,7 @@ export const getRadarItemProof = endpoint({
     const { result: found, basis } = await pastPlaces(ws, () =>
       pastReads.read(past, (of) => findRadarItem(of, itemId)),
     );
-    if (found === null) throw NOT_RECORDED;
+    if (found === null) throw notRecorded({ now: moment }, basis, now);
     const item = toRadarItem(found, baseUrl);
     const proof = await replyWithProof<RadarStatement>(
       { about: 'radar_item', item, as_of: moment.toISOString() },

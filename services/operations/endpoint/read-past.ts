@@ -73,7 +73,7 @@ const SCOPES: Readonly<
   },
 };
 
-const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
+export const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
 
 /** 400 with the range of moments before the first event, 404 for a subject that came later. */
 export const notRecorded = ({ observedUntil, now }: Moment, { earliest }: PastBasis, end: Date): Refusal => {
