@@ -113,7 +113,7 @@ describe('snapshots of every decider', () => {
     note: [1, '3c1ba58ba0d29bd1'],
     saved: [1, 'e8202e4564699833'],
     alertRule: [1, 'b5105e36061e5696'],
-    brief: [1, '3e40d0bbe61d6e08'],
+    brief: [2, '92aaf19b3340af8a'],
     webhookSecret: [1, 'd2014d0e95e33044'],
     signIn: [2, '5d22deec260c73f4'],
     workspace: [1, '2e68f7b8dd51476f'],
