@@ -7497,7 +7497,7 @@ export interface components {
       restated_at: string;
       /** Rows that differ, also those beyond `rows`. */
       rows_total: number;
-      /** The first rows that differ, at most 100. Those left out are in the next restatement of the document if they still differ. */
+      /** The first rows that differ, at most 100. The others are in the next restatements of the document. */
       rows: Array<components["schemas"]["RestatedRow"]>;
       /** Address of the brief or report. */
       url: string;

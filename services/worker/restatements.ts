@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
@@ -35,6 +34,8 @@ import { readWeek } from './weekly-briefs.ts';
 
 /** Documents made earlier are not compared. */
 export const RESTATED_DAYS = 35;
+/** Restatements of a document in one run. Later runs go on while its days change. */
+const RESTATEMENTS_MAX = 50;
 /** Newest events of a brand among which those about a row are looked for. */
 const EVENTS_READ_MAX = 1_000;
 /** Read models that must have passed the end of the log. */
@@ -59,7 +60,7 @@ type Document = {
 };
 type Pair = readonly [delivered: DocumentRow | undefined, present: DocumentRow | undefined];
 type Difference = Omit<RestatedRow, 'causes'>;
-type Differences = Pick<Compared, 'digest' | 'rows_total'> & { readonly rows: readonly Difference[] };
+type Differences = Pick<Compared, 'rows_total'> & { readonly rows: readonly Difference[] };
 
 /** Keeps only the first rows that differ in memory. */
 const compare = async (
@@ -67,7 +68,6 @@ const compare = async (
   told: Told | null,
   columns: readonly string[],
 ): Promise<Differences> => {
-  const digest = createHash('sha256');
   const untouched = new Set(Object.keys(told?.rows ?? {}));
   const rows: Difference[] = [];
   let rows_total = 0;
@@ -89,12 +89,11 @@ const compare = async (
   for await (const [delivered, present] of pairs) {
     const key = rowKey((delivered ?? present) as DocumentRow);
     untouched.delete(key);
-    if (present) digest.update(JSON.stringify([key, ...columns.map((column) => present.cells[column])]));
     take(key, delivered, present);
   }
   // Rows that a restatement added and that are gone.
   for (const key of untouched) take(key, undefined, undefined);
-  return { digest: digest.digest('hex'), rows_total, rows };
+  return { rows_total, rows };
 };
 
 /** With all digits of the fraction, which a `Date` cuts. */
@@ -171,7 +170,7 @@ const withCauses = async (
   { rows, ...differences }: Differences,
   since: string,
   isAboutRow: (row: Difference) => IsAbout,
-): Promise<Pick<Compared, 'digest' | 'rows' | 'rows_total'>> => {
+): Promise<Pick<Compared, 'rows' | 'rows_total'>> => {
   const brands = Map.groupBy(rows, ({ brand_id }) => brand_id);
   const causes = new Map<Difference, readonly RestatedCause[]>();
   for (const [brandId, ofBrand] of brands) {
@@ -249,7 +248,7 @@ const restateOneBrief = async (
   const compared = await compare(pairs, told, BRIEF_COLUMNS);
   const since = told?.restated_at ?? prepared.prepared_at;
   const named = await withCauses(dependencies, compared, since, () => isNewsOf(document));
-  const decision = restateBrief({ ...named, since_digest: told?.digest ?? null, restated_at });
+  const decision = restateBrief({ ...named, after: told?.restatements ?? 0, restated_at });
   return await appendDecided(dependencies, workspace_id, { stream, decider: brief, decision });
 };
 
@@ -282,7 +281,7 @@ const restateOneReport = async (
   const compared = await compare(pairs, told, REPORT_COLUMNS_COMPARED);
   const since = told?.restated_at ?? state.started_at;
   const named = await withCauses(dependencies, compared, since, isOfAd);
-  const decision = restateReport({ ...named, since_digest: told?.digest ?? null, restated_at });
+  const decision = restateReport({ ...named, after: told?.restatements ?? 0, restated_at });
   return await appendDecided(dependencies, workspace_id, { stream, decider: report, decision });
 };
 
@@ -320,7 +319,9 @@ export const restateDocuments = async (
     for (const document of documents.filter(mayDiffer)) {
       if (signal.aborted) return;
       try {
-        restated += await restateOne(document);
+        // Each restatement has the first rows that differ.
+        for (let event = 0; event < RESTATEMENTS_MAX && (await restateOne(document)) > 0; event += 1)
+          restated += 1;
       } catch (error) {
         // A document that cannot be compared must not hold up the others.
         failed += 1;

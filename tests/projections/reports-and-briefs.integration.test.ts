@@ -229,7 +229,6 @@ describe('briefs', () => {
 describe('restatements', () => {
   const [brief_id, report_id] = [id('brief'), id('report')];
   const restated = (rows_total: number) => ({
-    digest: 'd'.repeat(64),
     rows_total,
     rows: [
       {

@@ -35,9 +35,7 @@ export type RestatedRow = {
 };
 
 export type Restated = {
-  /** SHA-256 of the document as it would be made now, without names of brands. */
-  readonly digest: string;
-  /** All rows that differ, also those that are left out of `rows`. */
+  /** All rows that differed, also those that the next restatement has. */
   readonly rows_total: number;
   readonly rows: readonly RestatedRow[];
   readonly restated_at: string;

@@ -43,7 +43,7 @@ export const Restatement = z
       .array(RestatedRow)
       .max(RESTATED_ROWS_MAX)
       .meta({
-        description: `The first rows that differ, at most ${RESTATED_ROWS_MAX}. Those left out are in the next restatement of the document if they still differ.`,
+        description: `The first rows that differ, at most ${RESTATED_ROWS_MAX}. The others are in the next restatements of the document.`,
       }),
     url: z.url().meta({ description: 'Address of the brief or report.' }),
   })

@@ -16,22 +16,22 @@ export type DocumentRow = Pick<RestatedRow, 'brand_id' | 'item_id'> & { readonly
 
 /** State of the restatements of a document. */
 export type Told = {
-  readonly digest: string;
+  readonly restatements: number;
   readonly restated_at: string;
   /** Columns that replace those of the delivered row, by `rowKey`; `null` for a removed row. */
   readonly rows: Readonly<Record<string, RestatedCells | null>>;
 };
 
 export type Compared = Restated & {
-  /** `Told.digest` of the state that the comparison has read; `null` for the delivered document. */
-  readonly since_digest: string | null;
+  /** Restatements that the comparison has read. */
+  readonly after: number;
 };
 
 export const rowKey = ({ brand_id, item_id }: Pick<RestatedRow, 'brand_id' | 'item_id'>): string =>
   `${brand_id} ${item_id ?? ''}`;
 
-export const takeRestated = (told: Told | null, { digest, restated_at, rows }: Restated): Told => ({
-  digest,
+export const takeRestated = (told: Told | null, { restated_at, rows }: Restated): Told => ({
+  restatements: (told?.restatements ?? 0) + 1,
   restated_at,
   rows: {
     ...told?.rows,
@@ -75,13 +75,10 @@ export const findDifference = (
   return changed.length === 0 ? null : { before: cellsOf(before, changed), after: cellsOf(after, changed) };
 };
 
-/**
- * Records nothing when the last restatement says the same, or when the comparison has not read it: another worker was faster.
- */
-export const restate = (told: Told | null, { since_digest, ...restated }: Compared): readonly Restated[] => {
-  if ((told?.digest ?? null) !== since_digest) return [];
-  const isTold = told === null ? restated.rows_total === 0 : told.digest === restated.digest;
-  if (isTold) return [];
-  const [rows = []] = boundedGroups(restated.rows, ROWS_MAX_CHARACTERS, RESTATED_ROWS_MAX);
-  return [{ ...restated, rows }];
+/** Records nothing when the comparison has not read the last restatement: another worker was faster. */
+export const restate = (told: Told | null, { after, ...restated }: Compared): readonly Restated[] => {
+  if ((told?.restatements ?? 0) !== after) return [];
+  return boundedGroups(restated.rows, ROWS_MAX_CHARACTERS, RESTATED_ROWS_MAX)
+    .slice(0, 1)
+    .map((rows) => ({ ...restated, rows }));
 };

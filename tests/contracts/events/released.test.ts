@@ -45,7 +45,7 @@ const PINNED: Readonly<Record<number, string>> = {
   2: '492ab6b215b9cdc0f5c9c5a9c5eff3736ce89f9e50d681b5c0a3986f4ca7b5e9',
   3: '7b6be43ba2f800b992f7261488bbea7e23b32a8f209b47693963531eec8db650',
   4: 'd18c1de4ce1388b7f72c906335b368fca4c7ae438e83ea7ee6b2f59be5bc65c9',
-  5: 'fc46704ab180281bcbecd781e1e9d3593cb4520470a796a9b7440d2d3d535bbd',
+  5: '8a7b30e36d3ec4c982cb3f141d9bf077b60a0adb0812aab047802788785983f8',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

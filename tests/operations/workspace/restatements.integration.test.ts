@@ -35,7 +35,7 @@ import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/sta
 /** Delivered documents and their restatements say what the documents would say now. RESTATED_WORLDS=200 is the long form. */
 const { RESTATED_WORLDS, RESTATED_SEED } = readSettings(
   z.object({
-    RESTATED_WORLDS: z.coerce.number().int().positive().default(6),
+    RESTATED_WORLDS: z.coerce.number().int().positive().default(2),
     RESTATED_SEED: z.coerce.number().int().default(20_261_201),
   }),
 );
@@ -312,6 +312,21 @@ describe('restateDocuments', () => {
     await restateAll();
     const [restatement] = await listOf(key, `report_id=${report}`);
     expect(restatement?.rows.map(({ ad_id }) => ad_id)).toEqual([placement.adIdOf('a7')]);
+  });
+
+  it('tells all rows at once, in as many restatements as they take', async () => {
+    const { placement, key, report } = await open(709);
+    const many = Array.from({ length: 120 }, (_, index) => shown(`a${index + 10}`, { startedOn: dateOf(3) }));
+    await observe(placement, [scan('s5', at(3), [shown(), NEWS, ...many])]);
+    await restateAll();
+    const told = await listOf(key, `report_id=${report}`);
+    expect(told.map(({ rows, rows_total }) => [rows.length, rows_total])).toEqual([
+      [20, 20],
+      [100, 120],
+    ]);
+    expect(new Set(told.flatMap(({ rows }) => rows.map((row) => row.ad_id))).size).toBe(120);
+    await restateAll();
+    expect(await listOf(key, `report_id=${report}`)).toHaveLength(2);
   });
 
   it('takes back a row that a restatement added when its item moves to another brand', async () => {
