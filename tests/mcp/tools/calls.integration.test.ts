@@ -105,7 +105,7 @@ describe('bad input', () => {
     ],
     ['get_brand', { brand: 'alpha', as_of: '2999-01-01T00:00:00Z' }, /as_of.*later than now/],
     ['get_brand', { brand: 'alpha', as_of: 'yesterday' }, /as_of/],
-    ['get_brand', { brand: 'alpha', as_of: THEN }, /recorded by the moment/],
+    ['get_brand', { brand: 'alpha', as_of: THEN }, /recorded before .*send a moment/],
     ['get_brand', { brand: 'alpha', include: ['proof'] }, /needs `figure`/],
     ['get_brand', { brand: 'alpha', figure: 'active_ads' }, /section `proof`/],
     ['get_brand', { brand: 'alpha', include: ['proof'], figure: 'new_ads' }, /`from`/],
