@@ -261,9 +261,10 @@ export const verdictOf = ({ header, counted, hidden, notAttested }: ProofCheck):
   const { digest = null } = header ?? {};
   if (digest === null)
     return `Whole, and not attested: ${counted} events chain, and no digest is signed yet.`;
-  const words = `${counted} events lead to digest ${digest.sequence}, signed by key ${digest.public_key_id}.`;
-  const newer = notAttested === 0 ? '' : ` ${notAttested} of them are newer and not attested.`;
-  return hidden === 0
-    ? `Verified: ${words}${newer}`
-    : `Verified in part: ${words}${newer} ${hidden} events are here by their hashes only, and may tell more of the ad.`;
+  const words = `${counted - notAttested} events lead to digest ${digest.sequence}, signed by key ${digest.public_key_id}.`;
+  const newer =
+    notAttested === 0 ? '' : ` ${notAttested} events are newer than it, and nothing attests them yet.`;
+  const ofHidden =
+    hidden === 0 ? '' : ` ${hidden} events are here by their hashes only, and may tell more of the ad.`;
+  return `${newer + ofHidden === '' ? 'Verified' : 'Verified in part'}: ${words}${newer}${ofHidden}`;
 };

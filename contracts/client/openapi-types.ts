@@ -589,7 +589,7 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/proof": {
     /**
-     * Read why a delivery was sent. The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
+     * Read why a delivery was sent. The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. The bundle has the whole history of the rule, its addresses included, and which brands were tracked: keep the link. The key needs the scope `tracking:read` too. Digests of the log, signed each night and published at `/.well-known/log-digests`, prove that the bundle leaves out no event of its streams. Events recorded after the newest digest are not attested yet.
      *
      * Scope: `alerts:read`.
      */
@@ -665,7 +665,7 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/briefs/{briefId}": {
     /**
-     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements.
+     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements, for a key with the scope `reports:read`.
      *
      * Scope: `briefs:read`.
      */
@@ -1088,7 +1088,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
       };
       header?: {
@@ -1170,7 +1170,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
       };
       header?: {
@@ -1370,7 +1370,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
         /** First day. 366 days before `to` when absent. Between 2000-01-01 and 2999-12-31. */
         from?: string;
@@ -1834,7 +1834,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
         /** ISO weeks, counted back from the latest observed one. */
         weeks?: number;
@@ -2111,7 +2111,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
       };
       header?: {
@@ -2188,7 +2188,7 @@ export interface operations {
         cursor?: string;
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
       };
       header?: {
@@ -2231,7 +2231,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
         /** Items per page. */
         limit?: number;
@@ -3273,7 +3273,7 @@ export interface operations {
         cursor?: string;
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
       };
       header?: {
@@ -3463,7 +3463,7 @@ export interface operations {
       query?: {
         /** A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent. Between 2000-01-01 and 2999-12-31. */
         as_of?: string;
-        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent. Between 2000-01-01 and 2999-12-31. */
+        /** A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent. Between 2000-01-01 and 2999-12-31. */
         observed_as_of?: string;
         /** Items per page. */
         limit?: number;

@@ -31,7 +31,7 @@ import {
 } from './endpoint/parameters.ts';
 import { creative, media } from './creatives.ts';
 import { PROOF_DIGESTS, pageShape, proofExample, replyWithProof } from './endpoint/proof-reply.ts';
-import { NOT_RECORDED, requirePast } from './endpoint/read-past.ts';
+import { notRecorded, requirePast } from './endpoint/read-past.ts';
 import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
 import { withBrand } from './brands/find-brand.ts';
 import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from './dependencies/heavy-reads.ts';
@@ -118,17 +118,17 @@ export const getAdProof = endpoint({
   reads: ['ads', 'creatives'],
   beyondContract: true,
   handler: async ({ params: { adId: ad_id }, query, caller }, dependencies) => {
-    const { db, rawLog, objectStore, pastPlaces, clock } = dependencies;
+    const { db, rawLog, pastPlaces, clock } = dependencies;
     const now = clock.now();
     const moment = query.as_of === undefined ? now : requirePast('as_of', query.as_of, now);
     const [brandId, files] = await Promise.all([readBrandOfAd(db, ad_id), readFilesOfAd(db, ad_id)]);
     if (brandId === null) throw AD_UNKNOWN;
-    const picture_sha256 = await findPicture(objectStore, files);
-    const ofPicture = picture_sha256 === null ? [] : [creativeStream(picture_sha256)];
-    const { isKnown, streams } = await pastPlaces(caller.workspaceId, () =>
-      readAdStreams(rawLog, [...streamsOfBrand(brandId), ...ofPicture], ad_id, moment),
-    );
-    if (!isKnown) throw NOT_RECORDED;
+    const { picture_sha256, isKnown, earliest, streams } = await pastPlaces(caller.workspaceId, async () => {
+      const picture = await findPicture(dependencies, files, ad_id, moment);
+      const first = [...streamsOfBrand(brandId), ...(picture === null ? [] : [creativeStream(picture)])];
+      return { picture_sha256: picture, ...(await readAdStreams(rawLog, first, ad_id, moment)) };
+    });
+    if (!isKnown) throw notRecorded({ now: moment }, { recorded: earliest }, now);
     const { bundle_url, ...proof } = await replyWithProof<AdStatement>(
       { about: 'ad', ad_id, picture_sha256, as_of: moment.toISOString() },
       streams,

@@ -137,7 +137,7 @@ export const getRadarItemProof = endpoint({
     const { result: found, basis } = await pastPlaces(ws, () =>
       pastReads.read(past, (of) => findRadarItem(of, itemId)),
     );
-    if (found === null) throw notRecorded({ now: moment }, basis, now);
+    if (found === null) throw notRecorded({ now: moment }, basis.earliest, now);
     const item = toRadarItem(found, baseUrl);
     const proof = await replyWithProof<RadarStatement>(
       { about: 'radar_item', item, as_of: moment.toISOString() },

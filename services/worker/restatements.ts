@@ -1,3 +1,5 @@
+import { CsvError } from 'csv-parse';
+import { createHash } from 'node:crypto';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
@@ -273,12 +275,20 @@ const restateOneReport = async (
   const restated_at = clock.now().toISOString();
   const until = Date.parse(state.finished_at);
   const places = new Map(request.brand_ids.map((brandId, place) => [brandId, place]));
+  const read = createHash('sha256');
   const pairs = mergeRows(
-    observedBy(readDeliveredRows(delivered), until, signal),
+    observedBy(readDeliveredRows(delivered, read), until, signal),
     observedBy(readPresentRows(db, request), until, signal),
     places,
   );
-  const compared = await compare(pairs, told, REPORT_COLUMNS_COMPARED);
+  const compared = await compare(pairs, told, REPORT_COLUMNS_COMPARED).catch((error: unknown) => {
+    if (error instanceof CsvError) return null;
+    throw error;
+  });
+  if (compared === null || read.digest('hex') !== file.sha256) {
+    log.warn({ report_id: id }, 'report not compared; its file was altered');
+    return 0;
+  }
   const since = told?.restated_at ?? state.started_at;
   const named = await withCauses(dependencies, compared, since, isOfAd);
   const decision = restateReport({ ...named, after: told?.restatements ?? 0, restated_at });

@@ -18,6 +18,7 @@ import { createSigningKey, readPublicKey } from '#application/audit/signing-key.
 import { checkProof } from '#application/audit/verify-proof.ts';
 import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openFolderStore } from '#platform/object-store/open-object-store.ts';
+import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { on } from '#tests/dsl/api.ts';
@@ -59,6 +60,9 @@ let key: Key;
 let folder: string;
 let keyFile: string;
 let adId: string;
+let otherAdId: string;
+/** Before the file of the picture was recorded. */
+let beforePicture: string;
 let page: string;
 /** As of many events: others than those about the ad are in it by their hashes only. */
 let largePage: string;
@@ -99,6 +103,9 @@ const observeAd = async (): Promise<string> => {
   );
   const { adIdOf, messagesOf } = place(world, 700);
   for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
+  await untilPassed(stack.pool, await stack.eventStore.head());
+  beforePicture = new Date().toISOString();
+  await pause(2);
   const sha256 = createHash('sha256').update(PICTURE).digest('hex');
   await pictures().write(mediaKeyOf(sha256), Readable.from([PICTURE]));
   const media = { media_kind: 'image', content_type: 'image/png', object_key: mediaKeyOf(sha256) } as const;
@@ -111,6 +118,7 @@ const observeAd = async (): Promise<string> => {
   });
   await untilPassed(stack.pool, await stack.eventStore.head());
   await stack.projected(await stack.eventStore.head());
+  otherAdId = adIdOf('a2');
   return adIdOf('a1');
 };
 
@@ -128,7 +136,8 @@ beforeAll(async () => {
   const proof = await proofOf(adId);
   page = await download(proof);
   const rawLog = openRawLog(stack.environment['EVENT_STORE_URL'] ?? '');
-  largePage = await writeAdPage(proof.statement, { pool: stack.pool, rawLog, objectStore: pictures() }, 0);
+  const sources = { pool: stack.pool, rawLog, objectStore: pictures() };
+  largePage = await writeAdPage(proof.statement, sources, new AbortController().signal, 0);
 }, LIMIT_MS);
 afterAll(() => resources.disposeAsync());
 
@@ -341,6 +350,23 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
 });
 
 describe('ops proof verify', () => {
+  it('finds the page of an ad without a picture whole, also of a moment before the picture', async () => {
+    for (const [id, query] of [
+      [otherAdId, ''],
+      [adId, `?as_of=${beforePicture}`],
+    ] as const) {
+      const proof = await proofOf(id, query);
+      expect(proof.statement.picture_sha256).toBeNull();
+      expect(await verify(await download(proof))).toMatchObject({ code: 0, faults: [] });
+    }
+  });
+
+  it('reads a page that begins pictures again and again in time', async () => {
+    const file = join(folder, 'pictures.html');
+    await writeFile(file, `<!doctype html>${'<img id="picture" src="data:'.repeat(100_000)}`);
+    expect((await ops('proof', 'verify', file)).code).toBe(1);
+  });
+
   it('computes the ad of a page again', async () => {
     expect(await verify(page)).toMatchObject({ code: 0, faults: [], absent: [], hidden: 0 });
     expect(page).not.toContain(key.workspaceId);
@@ -432,9 +458,18 @@ describe('getAdProof 200', () => {
   });
 });
 
+describe('getAdProof 400', () => {
+  it('is the reply for a moment before the first event', async () => {
+    const reply = await on(app).get(`/v1/ads/${adId}/proof?as_of=2026-01-01T00:00:00Z`, { key });
+    expect(reply).toMatchObject({
+      status: 400,
+      error: { details: [{ path: 'as_of', code: 'before_first_event' }] },
+    });
+  });
+});
+
 describe('getAdProof 404', () => {
-  it('is the reply for an unknown ad, and for one that was not recorded by the moment', async () => {
-    for (const path of ['/v1/ads/9999999999999/proof', `/v1/ads/${adId}/proof?as_of=2026-01-01T00:00:00Z`])
-      expect((await on(app).get(path, { key })).status).toBe(404);
+  it('is the reply for an unknown ad', async () => {
+    expect((await on(app).get('/v1/ads/9999999999999/proof', { key })).status).toBe(404);
   });
 });

@@ -23,7 +23,7 @@ import { type ApiStack, openApiStack } from './fixtures/stack.ts';
 /** A read with `as_of` answers as the same read did then. AS_OF_WORLDS=500 is the long form. */
 const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
   z.object({
-    AS_OF_WORLDS: z.coerce.number().int().positive().default(4),
+    AS_OF_WORLDS: z.coerce.number().int().positive().default(2),
     AS_OF_SEED: z.coerce.number().int().default(20_261_129),
   }),
 );

@@ -21,7 +21,7 @@ import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
  */
 const { BOUNDS_WORLDS, BOUNDS_SEED } = readSettings(
   z.object({
-    BOUNDS_WORLDS: z.coerce.number().int().positive().default(25),
+    BOUNDS_WORLDS: z.coerce.number().int().positive().default(8),
     BOUNDS_SEED: z.coerce.number().int().default(20_261_129),
   }),
 );

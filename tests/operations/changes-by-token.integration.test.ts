@@ -17,7 +17,7 @@ import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 /** Calls that go on from each other's tokens list what a comparison of two moments lists. CHANGES_WORLDS=200 is the long form. */
 const { CHANGES_WORLDS, CHANGES_SEED } = readSettings(
   z.object({
-    CHANGES_WORLDS: z.coerce.number().int().positive().default(3),
+    CHANGES_WORLDS: z.coerce.number().int().positive().default(2),
     CHANGES_SEED: z.coerce.number().int().default(20_261_130),
   }),
 );

@@ -17,7 +17,7 @@ import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 /** A read with `observed_as_of` answers as a service that has no later observation. */
 const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
   z.object({
-    AS_OF_WORLDS: z.coerce.number().int().positive().default(4),
+    AS_OF_WORLDS: z.coerce.number().int().positive().default(2),
     AS_OF_SEED: z.coerce.number().int().default(20_261_130),
   }),
 );
@@ -131,7 +131,7 @@ describe('reads with observed_as_of', () => {
       status: 400,
       error: { details: [{ path: 'observed_as_of', code: 'late_observation' }] },
     });
-    expect(reply.error.message).toContain(`send a moment before ${at(1)}, or none before ${at(3)}`);
+    expect(reply.error.message).toContain(`send a moment before ${at(1)}, or ${at(3)} or later, or add`);
   });
 
   it('refuse a moment before all observations, with the range', async () => {
@@ -154,7 +154,10 @@ describe('reads with observed_as_of', () => {
     await record(full, app, key, world, 904);
     const path = `/v1/brands/${place(world, 904).brandIdOf('b1.example')}`;
     const both = withParameter(withParameter(path, 'observed_as_of', at(2)), 'as_of', before);
-    expect(await on(app).get(both, { key })).toMatchObject({ status: 404 });
+    expect(await on(app).get(both, { key })).toMatchObject({
+      status: 400,
+      error: { details: [{ path: 'as_of', code: 'before_first_event' }] },
+    });
     const now = withParameter(
       withParameter(path, 'observed_as_of', at(2)),
       'as_of',

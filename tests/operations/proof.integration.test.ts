@@ -1,4 +1,4 @@
-import { randomUUID, sign } from 'node:crypto';
+import { randomBytes, randomUUID, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,7 @@ import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { issueKey } from '#services/ops/workspaces.ts';
 import { on } from '#tests/dsl/api.ts';
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { FEATURES } from '../reference/features.ts';
@@ -133,11 +134,11 @@ type Told = {
 };
 
 /** Observes a new ad of a tracked brand, and lets the process of alerts tell of it. */
-const tellOfAd = async (number: number): Promise<Told> => {
+const tellOfAd = async (number: number, path = 'boots'): Promise<Told> => {
   const key = await stack.key();
   const workspace = `/v1/workspaces/${key.workspaceId}`;
   await using intake = await openStackIntake();
-  const news = [shown(), shown('a2', { startedOn: dateOf(3), title: 'Boots', link: 'b1.example/boots' })];
+  const news = [shown(), shown('a2', { startedOn: dateOf(3), title: 'Boots', link: `b1.example/${path}` })];
   const world = worldWith(scan('s1', at(1), [shown()]), scan('s2', at(3), news), scan('s3', at(5), news));
   const { brandIdOf, messagesOf } = place(world, number);
   const [first, ...later] = world.observations;
@@ -286,6 +287,14 @@ describe('getRadarItemProof 200', () => {
     expect(bundle).not.toContain(key.workspaceId);
   });
 
+  it('has no link that servers would not take, because the addresses in the item are too long', async () => {
+    const { key, radar } = await tellOfAd(690, randomBytes(5_800).toString('base64url'));
+    expect(await on(app).get(radar, { key })).toMatchObject({
+      status: 400,
+      error: { details: [{ code: 'too_big' }] },
+    });
+  });
+
   it('states what the events do not, and is refused', async () => {
     const { key, radar } = await tellOfAd(631);
     await signDigest();
@@ -385,6 +394,19 @@ describe('getRadarItemProof 404', () => {
   it('is the reply for another workspace, and for an unknown id', async () => {
     const told = await tellOfAd(650);
     await expectUnknownElsewhere(told.radar, told);
+  });
+});
+
+describe('getDeliveryProof 403', () => {
+  it('is the reply for a key that may not read tracked brands', async () => {
+    const { key, deliveries } = await tellOfAd(652);
+    const { workspaceId, memberId } = key;
+    const operator = { ...stack, actor: { kind: 'service', id: 'tests' } } as const;
+    const issued = await issueKey(operator, workspaceId, memberId, 'alerts only', ['alerts:read']);
+    expect(await on(app).get(deliveries, { key: { ...key, text: issued.api_key } })).toMatchObject({
+      status: 403,
+      error: { message: expect.stringContaining('tracking:read') as string },
+    });
   });
 });
 
@@ -618,13 +640,8 @@ describe('getBrandProof 400', () => {
 });
 
 describe('getBrandProof 404', () => {
-  it('is the reply for an unknown brand, and for one that was not recorded by the moment', async () => {
-    const key = await stack.key();
-    const brandId = await observeBrand(620);
-    const paths = [
-      `/v1/brands/${randomUUID()}/proof?figure=active_ads`,
-      `/v1/brands/${brandId}/proof?figure=active_ads&as_of=2026-01-01T00:00:00Z`,
-    ];
-    for (const path of paths) expect((await on(app).get(path, { key })).status).toBe(404);
+  it('is the reply for an unknown brand', async () => {
+    const path = `/v1/brands/${randomUUID()}/proof?figure=active_ads`;
+    expect((await on(app).get(path, { key: await stack.key() })).status).toBe(404);
   });
 });

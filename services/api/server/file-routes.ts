@@ -195,6 +195,8 @@ const PROOF_MAX_MS = 300_000;
 /** Each has a connection to the event store. */
 const PROOFS_IN_FLIGHT_MAX = 8;
 
+const PROOF_LATE = new Refusal('overloaded', 'The page took too long to make. Try again later.');
+
 const fileNameOf = (statement: ProofStatement): string => {
   switch (statement.about) {
     case 'figure':
@@ -229,16 +231,24 @@ export const registerProofs = (app: FastifyInstance, dependencies: ApiDependenci
           .header('cache-control', 'private, no-store')
           .header('x-content-type-options', 'nosniff')
           .type(isPage ? 'text/html; charset=utf-8' : 'application/x-ndjson; charset=utf-8');
-        if (isPage)
-          return await reply.send(
-            request.method === 'HEAD' ? '' : await writeAdPage(statement, { pool, rawLog, objectStore }),
+        if (isPage && request.method !== 'HEAD') {
+          const left = new AbortController();
+          reply.raw.once('close', () => left.abort());
+          const signal = AbortSignal.any([left.signal, AbortSignal.timeout(PROOF_MAX_MS)]);
+          const page = await writeAdPage(statement, { pool, rawLog, objectStore }, signal).catch(
+            (error: unknown) => {
+              throw signal.aborted && !left.signal.aborted ? PROOF_LATE : error;
+            },
           );
+          return await reply.send(page);
+        }
         const lines = (): Readable =>
           Readable.from(proofLines(statement, { pool, rawLog }), {
             signal: AbortSignal.timeout(PROOF_MAX_MS),
           });
         return await reply.send(contentFor(request, lines));
       } catch (error) {
+        if (reply.raw.closed) return reply.hijack();
         return refuseFile(request, reply, requestId, error, dependencies);
       }
     },

@@ -65,8 +65,8 @@ export type PastBasis = {
   readonly events: number;
   /** Events about what was observed by the moment, recorded only afterwards. They count in a read by observation. */
   readonly late: number;
-  /** Earliest moment that has an event of the corpus, in the terms of the read; `null` without any. */
-  readonly earliest: Date | null;
+  /** When the first events of the corpus were recorded, and observed; `null` without any. */
+  readonly earliest: { readonly recorded: Date | null; readonly observed: Date | null };
   /** Log position of the last event; 0n without one. */
   readonly position: bigint;
   readonly streams: ReadonlyMap<string, StreamBasis>;
@@ -131,6 +131,8 @@ export const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
 };
 
+const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
+
 const isDecision = ({ stream }: RecordedEvent): boolean => stream.startsWith(`${TRACKING}-`);
 
 /** Decisions of members are no observations: only their recording counts. */
@@ -142,11 +144,12 @@ const isObserved = ({ observedUntil }: Cut, event: RecordedEvent): boolean =>
  * observation what counts.
  */
 const isLateFor = ({ recordedUntil, observedUntil }: Cut, event: RecordedEvent, isIn: boolean): boolean => {
-  if (observedUntil !== undefined) return isIn && !isDecision(event) && event.recordedAt > observedUntil;
+  if (observedUntil !== undefined) return isIn && event.recordedAt > observedUntil;
   return !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
 };
 
-type Place = { readonly position: bigint; readonly time: number };
+/** Observation from which and until which a moment has no answer, and the recording of the first late event. */
+type Gap = { readonly from: number; readonly until: number; readonly recordedAt: Date };
 
 /**
  * An observation that was recorded after a newer one corrects what both of them tell (rule 11), so its events hold more than
@@ -154,39 +157,45 @@ type Place = { readonly position: bigint; readonly time: number };
  * moment.
  */
 const createOrderCheck = ({ observedUntil }: Cut) => {
-  /** By brand: the first event of its library that does not count, and its registration if that does not count. */
-  const newer = new Map<string, Place>();
-  const registered = new Map<string, Place>();
-  /** By brand: the last event of its library that counts, and the last of all. */
-  const older = new Map<string, Place>();
-  const last = new Map<string, Place>();
-  const isOfLibrary = ({ stream }: RecordedEvent): boolean => stream.startsWith(`${AD_LIBRARY}-`);
+  /** By brand: the newest observation of its library that does not count, and a registration that does not. */
+  const newest = new Map<string, number>();
+  const registered = new Map<string, number>();
+  /** By brand: the first event that counts. */
+  const first = new Map<string, { readonly time: number; readonly recordedAt: Date }>();
+  const gaps = new Map<string, Gap>();
   return {
     add: (event: RecordedEvent, isIn: boolean): void => {
       if (observedUntil === undefined || isDecision(event)) return;
-      const brandId = event.stream.slice(event.stream.indexOf('-') + 1);
-      const place = { position: event.position, time: observedAt(event) };
-      if (isIn) last.set(brandId, place);
-      if (isIn && isOfLibrary(event)) older.set(brandId, place);
-      if (!isIn && isOfLibrary(event) && !newer.has(brandId)) newer.set(brandId, place);
-      if (!isIn && event.type === 'BrandRegistered') registered.set(brandId, place);
+      const { stream, type, recordedAt } = event;
+      const brandId = stream.slice(stream.indexOf('-') + 1);
+      const time = observedAt(event);
+      if (isIn && !first.has(brandId)) first.set(brandId, { time, recordedAt });
+      if (!isIn && type === 'BrandRegistered') registered.set(brandId, time);
+      if (!stream.startsWith(`${AD_LIBRARY}-`)) return;
+      const until = newest.get(brandId);
+      if (!isIn) newest.set(brandId, Math.max(time, until ?? time));
+      else if (until !== undefined) {
+        const gap = gaps.get(brandId);
+        gaps.set(brandId, {
+          from: Math.min(time, gap?.from ?? time),
+          until,
+          recordedAt: gap?.recordedAt ?? recordedAt,
+        });
+      }
     },
     end: (): void => {
-      for (const [brandId, late] of last) {
-        const registration = registered.get(brandId);
-        if (registration) throw betweenLate(late.time, registration.time);
+      for (const [brandId, until] of registered) {
+        const known = first.get(brandId);
+        if (known) gaps.set(brandId, { from: known.time, until, recordedAt: known.recordedAt });
       }
-      for (const [brandId, late] of older) {
-        const first = newer.get(brandId);
-        if (first && first.position < late.position) throw betweenLate(late.time, first.time);
-      }
+      for (const gap of gaps.values()) throw betweenLate(gap);
     },
   };
 };
 
-const betweenLate = (lateMs: number, newerMs: number): Refusal => {
-  const [from, to] = [new Date(lateMs).toISOString(), new Date(newerMs).toISOString()];
-  const message = `an observation of ${from} was recorded after one of ${to}, and no event tells of the first without the second; send a moment before ${from}, or none before ${to}`;
+const betweenLate = ({ from, until, recordedAt }: Gap): Refusal => {
+  const [start, end] = [new Date(from).toISOString(), new Date(until).toISOString()];
+  const message = `an observation of ${start} was recorded, at ${recordedAt.toISOString()}, after one of ${end}, and no event tells of the first without the second; send a moment before ${start}, or ${end} or later, or add an \`as_of\` before that recording`;
   return new Refusal('invalid_input', `No answer for \`observed_as_of\`: ${message}.`, [
     { path: 'observed_as_of', message, code: 'late_observation' },
   ]);
@@ -266,7 +275,7 @@ export const openPastReads = (
       events: 0,
       late: 0,
       position: 0n,
-      earliest: null as Date | null,
+      earliest: { recorded: null as Date | null, observed: null as Date | null },
       streams: new Map<string, StreamBasis>(),
     };
     const order = createOrderCheck(until);
@@ -281,13 +290,16 @@ export const openPastReads = (
       return written;
     };
     await readStreams(eventStore, streams, async (event) => {
+      requireTime();
       const isIn = isWithin(until, event) && isObserved(until, event);
       const isLate = isLateFor(until, event, isIn);
       order.add(event, isIn);
       read += Number(isIn || isLate);
       if (read > PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
-      const time = until.observedUntil === undefined ? event.recordedAt : new Date(observedAt(event));
-      if (!isDecision(event) && (basis.earliest === null || time < basis.earliest)) basis.earliest = time;
+      if (!isDecision(event)) {
+        basis.earliest.recorded = earlier(basis.earliest.recorded, event.recordedAt);
+        basis.earliest.observed = earlier(basis.earliest.observed, new Date(observedAt(event)));
+      }
       const own = basis.streams.get(event.stream);
       basis.streams.set(event.stream, {
         events: (own?.events ?? 0) + Number(isIn),

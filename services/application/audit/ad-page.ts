@@ -7,9 +7,11 @@ import { isAboutAd, readAdFacts } from '#contracts/audit/ad-facts.ts';
 import { renderAdPage, statementFaults } from '#contracts/audit/ad-page.ts';
 import { type AdStatement, PROOF_STREAMS_MAX, type ProofEvent } from '#contracts/audit/proof.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { AdAttributed } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
+import { requireTime } from '#platform/concurrency/time-budget.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -21,6 +23,8 @@ import { proofLines } from './write-proof.ts';
 /** Limits of a page, which is in memory as a whole. */
 const WHOLE_CHARACTERS_MAX = 4 * 1024 * 1024;
 const BUNDLE_CHARACTERS_MAX = 16 * 1024 * 1024;
+/** An event by its hashes only. */
+const HIDDEN_LINE_CHARACTERS = 245;
 const PICTURE_BYTES_MAX = 4 * 1024 * 1024;
 /** Files of the ad among which the picture is looked for. */
 const FILES_MAX = 20;
@@ -46,6 +50,8 @@ const readSource = (name: string): string => {
     .replaceAll('</script', '<\\/script');
 };
 
+type Sources = { readonly pool: Database; readonly rawLog: RawLog; readonly objectStore: ObjectStore };
+
 let script: string | null = null;
 
 /** `picture` in base64. `null` for a bundle that gives no page. */
@@ -64,23 +70,41 @@ const openPicture = async (objectStore: ObjectStore, sha256: string): Promise<st
   return bytes.toString('base64');
 };
 
-/** SHA-256 of the first of the files of an ad that is a stored picture. */
+/** True when an event of the file by the moment says that it is one of the ad. */
+const isFileOfAd = async (rawLog: RawLog, sha256: string, adId: string, until: Date): Promise<boolean> => {
+  for await (const raw of rawLog.stream(creativeStream(sha256))) {
+    requireTime();
+    const { recorded_at, data } = digestedEvent(raw);
+    if (Date.parse(recorded_at) <= until.getTime() && data.includes(JSON.stringify(adId))) return true;
+  }
+  return false;
+};
+
+/** SHA-256 of the first file of the ad by the moment that is a stored picture. */
 export const findPicture = async (
-  objectStore: ObjectStore,
+  { rawLog, objectStore }: Pick<Sources, 'rawLog' | 'objectStore'>,
   files: readonly string[],
+  adId: string,
+  until: Date,
 ): Promise<string | null> => {
-  for (const sha256 of files.toSorted().slice(0, FILES_MAX))
-    if ((await openPicture(objectStore, sha256)) !== null) return sha256;
+  for (const sha256 of files.toSorted().slice(0, FILES_MAX)) {
+    const isStored = (await openPicture(objectStore, sha256)) !== null;
+    if (isStored && (await isFileOfAd(rawLog, sha256, adId, until))) return sha256;
+  }
   return null;
 };
 
 export type AdStreams = {
   readonly isKnown: boolean;
+  /** When the first event of the streams was recorded. */
+  readonly earliest: Date | null;
   readonly streams: ReadonlyMap<string, StreamBasis>;
 };
 
 const tooMany = (message: string): Refusal =>
   new Refusal('invalid_input', `No proof: ${message}.`, [{ path: '', message, code: 'too_big' }]);
+
+const TOO_LARGE = tooMany(`its events take more than ${BUNDLE_CHARACTERS_MAX / 1024 / 1024} MiB`);
 
 /** Reads the streams of an ad, and of the brands between which it moved. `isKnown`: its events by the moment tell of it. */
 export const readAdStreams = async (
@@ -93,14 +117,22 @@ export const readAdStreams = async (
   const streams = new Map<string, { events: number; late: number; revision: bigint }>();
   const about: ProofEvent[] = [];
   let events = 0;
+  let characters = 0;
+  let earliest: Date | null = null;
   for (let stream = waiting.shift(); stream !== undefined; stream = waiting.shift()) {
     for await (const raw of rawLog.stream(stream)) {
       events += 1;
       if (events > PAST_EVENTS_MAX)
         throw tooMany(`its streams have more than ${PAST_EVENTS_MAX.toLocaleString('en')} events`);
+      requireTime();
       const event = digestedEvent(raw);
+      const recordedAt = new Date(event.recorded_at);
+      if (earliest === null || recordedAt < earliest) earliest = recordedAt;
+      const isAbout = !stream.startsWith('adLibrary-') || isAboutAd(event.data, event.type, adId);
+      characters += isAbout ? event.data.length : HIDDEN_LINE_CHARACTERS;
+      if (characters > BUNDLE_CHARACTERS_MAX) throw TOO_LARGE;
       const own = streams.get(stream) ?? { events: 0, late: 0, revision: 0n };
-      const isIn = Date.parse(event.recorded_at) <= until.getTime();
+      const isIn = recordedAt <= until;
       const { observed_at } = JSON.parse(event.data) as { readonly observed_at?: string };
       const isLate = !isIn && observed_at !== undefined && Date.parse(observed_at) <= until.getTime();
       streams.set(stream, {
@@ -108,7 +140,7 @@ export const readAdStreams = async (
         late: own.late + Number(isLate),
         revision: raw.revision,
       });
-      if (!stream.startsWith('adLibrary-') || !isAboutAd(event.data, event.type, adId)) continue;
+      if (!stream.startsWith('adLibrary-') || !isAbout) continue;
       if (isIn) about.push({ kind: 'event', ...event, head: '' });
       if (event.type !== 'AdAttributed') continue;
       const { from_brand_id, to_brand_id, ad_id } = JSON.parse(event.data) as AdAttributed['data'];
@@ -118,7 +150,7 @@ export const readAdStreams = async (
     if (streams.size > PROOF_STREAMS_MAX)
       throw tooMany(`it moved between more than ${PROOF_STREAMS_MAX} brands`);
   }
-  return { isKnown: readAdFacts(about, adId) !== null, streams };
+  return { isKnown: readAdFacts(about, adId) !== null, earliest, streams };
 };
 
 const GONE = new Refusal(
@@ -126,17 +158,17 @@ const GONE = new Refusal(
   'The picture is no longer stored. Read the proof again for a new link.',
 );
 
-type Sources = { readonly pool: Database; readonly rawLog: RawLog; readonly objectStore: ObjectStore };
-
 /** `null` for more than `charactersMax`. */
 const writeBundle = async (
   statement: AdStatement,
   sources: Sources,
   charactersMax: number,
+  signal: AbortSignal,
   isShown: (event: DigestedEvent) => boolean,
 ): Promise<string | null> => {
   let bundle = '';
   for await (const line of proofLines(statement, sources, isShown)) {
+    signal.throwIfAborted();
     bundle += line;
     if (bundle.length > charactersMax) return null;
   }
@@ -150,15 +182,16 @@ const writeBundle = async (
 export const writeAdPage = async (
   statement: AdStatement,
   sources: Sources,
+  signal: AbortSignal,
   wholeMax = WHOLE_CHARACTERS_MAX,
 ): Promise<string> => {
   const { ad_id } = statement;
   const isAbout = ({ stream, data, type }: DigestedEvent): boolean =>
     !stream.startsWith('adLibrary-') || isAboutAd(data, type, ad_id);
   const bundle =
-    (await writeBundle(statement, sources, wholeMax, () => true)) ??
-    (await writeBundle(statement, sources, BUNDLE_CHARACTERS_MAX, isAbout));
-  if (bundle === null) throw tooMany(`its events take more than ${BUNDLE_CHARACTERS_MAX / 1024 / 1024} MiB`);
+    (await writeBundle(statement, sources, wholeMax, signal, () => true)) ??
+    (await writeBundle(statement, sources, BUNDLE_CHARACTERS_MAX, signal, isAbout));
+  if (bundle === null) throw TOO_LARGE;
   const { picture_sha256 } = statement;
   const picture = picture_sha256 === null ? null : await openPicture(sources.objectStore, picture_sha256);
   if (picture_sha256 !== null && picture === null) throw GONE;
@@ -170,13 +203,24 @@ export const writeAdPage = async (
 const PAGE_START = '<!doctype html>';
 export const isPage = (text: string): boolean => text.startsWith(PAGE_START);
 
-/** Lines of the bundle of a page, and its picture. `null` for a page without a bundle. */
+/** The text between two others, from a place on. `null` when one of them is not there. */
+const textBetween = (text: string, start: string, end: string, from = 0): string | null => {
+  const at = text.indexOf(start, from);
+  const until = at < 0 ? -1 : text.indexOf(end, at + start.length);
+  return until < 0 ? null : text.slice(at + start.length, until);
+};
+
+const BUNDLE_START = '<script type="application/x-ndjson" id="bundle">';
+
+/** Lines of the bundle of a page, and its picture. `null` for a page without a bundle. The script after it has a template of both. */
 export const readPage = (
   page: string,
 ): { readonly bundle: string; readonly picture: string | null } | null => {
-  const [, bundle] = /<script type="application\/x-ndjson" id="bundle">([^<]*)<\/script>/.exec(page) ?? [];
-  const [, picture] = /<img id="picture"[^>]* src="data:[^;"]+;base64,([^"]*)">/.exec(page) ?? [];
-  return bundle === undefined ? null : { bundle, picture: picture ?? null };
+  const at = page.indexOf(BUNDLE_START);
+  const bundle = textBetween(page, BUNDLE_START, '</script>');
+  if (bundle === null) return null;
+  const picture = textBetween(page.slice(0, at), '<img id="picture"', '>');
+  return { bundle, picture: picture && textBetween(picture, ';base64,', '"') };
 };
 
 const LINE_SHOWN_MAX = 200;

@@ -186,10 +186,7 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
 
   app.get(`${ACCOUNT}/workspaces/:ws/brands/:brand`, async (request, reply) => {
     const { membership, context } = await enter(request, BRAND_PAGE_COST);
-    const { observed_as_of: text, cursor } = request.query as Readonly<Record<string, string | undefined>>;
-    const time = new Date(text ?? Number.NaN);
-    // The endpoint refuses a text that is not a time.
-    const moment = Number.isNaN(time.getTime()) ? text : time.toISOString();
+    const { observed_as_of: moment, cursor } = request.query as Readonly<Record<string, string | undefined>>;
     const { brand: brandId } = request.params as { readonly brand: string };
     const present = await context.call(getBrand, { params: { brandId } });
     const brand = present.data as unknown as KnownBrand['brand'];
@@ -205,7 +202,7 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
       known,
       firstObservedAt: (await firstObservedAt(brand.id)) ?? new Date(context.now),
       now: new Date(context.now),
-      moment: moment === undefined ? null : time,
+      moment: moment === undefined ? null : new Date(moment),
     };
     return sendPage(reply, brandPage(page), { hasFiles: true });
   });

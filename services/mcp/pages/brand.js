@@ -28,8 +28,9 @@ const address = () => {
   return url;
 };
 
-const showFault = (text) => {
+const showFault = (text, mayRetry = true) => {
   fault.querySelector('span').textContent = text;
+  fault.querySelector('button').hidden = !mayRetry;
   fault.hidden = text === '';
 };
 
@@ -55,7 +56,8 @@ const load = async (retries = RETRIES) => {
     // A sign-in that has ended leads to another page.
     if (response.redirected) return location.assign(response.url);
     if (!response.ok) {
-      throw new Error(Array.from(page.querySelectorAll('main p'), (one) => one.textContent).join(' '));
+      const words = Array.from(page.querySelectorAll('main p'), (one) => one.textContent).join(' ');
+      throw new Error(words, { cause: response.status });
     }
     history.replaceState(null, '', url);
     showFault('');
@@ -67,7 +69,7 @@ const load = async (retries = RETRIES) => {
     if (signal.aborted) return;
     known.removeAttribute('aria-busy');
     const text = error instanceof TypeError ? 'The service does not respond.' : error.message;
-    showFault(`${text} The figures are still those of the moment before.`);
+    showFault(`${text} The figures are still those of the moment before.`, error.cause !== 400);
   }
 };
 

@@ -200,6 +200,11 @@ const brandsThatDecide = async (
   return isLimited ? [...all] : [...new Set(payload.items.map(({ brand }) => brand.id))];
 };
 
+const NO_TRACKING = new Refusal(
+  'scope_missing',
+  'The proof has the tracked brands: the key needs the scope `tracking:read` too.',
+);
+
 export const getDeliveryProof = endpoint({
   method: 'GET',
   path: '/v1/workspaces/{ws}/alert-deliveries/{deliveryId}/proof',
@@ -207,7 +212,7 @@ export const getDeliveryProof = endpoint({
   tag: 'Alerts',
   scope: 'alerts:read',
   summary: 'Read why a delivery was sent',
-  description: `The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. ${PROOF_DIGESTS}`,
+  description: `The delivery, which event met which condition of its rule, and a link to a bundle of every event that it rests on: of the rule, its deliveries, the brands that the workspace tracks, and of the brands themselves. The bundle has the whole history of the rule, its addresses included, and which brands were tracked: keep the link. The key needs the scope \`tracking:read\` too. ${PROOF_DIGESTS}`,
   params: z.strictObject({
     ...workspaceParams.shape,
     deliveryId: Uuid.toLowerCase().meta({ description: 'Id of a delivery.' }),
@@ -239,7 +244,8 @@ export const getDeliveryProof = endpoint({
   heavy: true,
   reads: ['alert-deliveries', 'signals'],
   beyondContract: true,
-  handler: async ({ params: { ws: workspace_id, deliveryId: delivery_id } }, dependencies) => {
+  handler: async ({ params: { ws: workspace_id, deliveryId: delivery_id }, caller }, dependencies) => {
+    if (!caller.scopes.has('tracking:read')) throw NO_TRACKING;
     const { db, eventStore, pastPlaces } = dependencies;
     const known = await findAlertDelivery(db, workspace_id, delivery_id);
     if (known === null) throw DELIVERY_UNKNOWN;

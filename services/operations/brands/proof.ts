@@ -73,7 +73,7 @@ export const getBrandProof = endpoint({
     const { result: value, basis } = await pastPlaces(caller.workspaceId, () =>
       pastReads.read(past, (of) => readFigure(of, brand_id, figure)),
     );
-    if (value === null) throw notRecorded({ now: moment }, basis, now);
+    if (value === null) throw notRecorded({ now: moment }, basis.earliest, now);
     const { name, from, to } = figure;
     const proof = await replyWithProof<FigureStatement>(
       { about: 'figure', brand_id, figure: name, from, to, as_of: moment.toISOString(), value },

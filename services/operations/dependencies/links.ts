@@ -1,4 +1,5 @@
 import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Refusal } from '#contracts/errors.ts';
 import type { ProofStatement } from '#contracts/audit/proof.ts';
 import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
@@ -124,6 +125,14 @@ export type ProofLinks = {
   open(query: Readonly<Record<string, unknown>>, now: Date): ProofStatement;
 };
 
+/** Servers and proxies take some 8,000 characters of an address. */
+const PROOF_LINK_CHARACTERS_MAX = 7_500;
+const PROOF_LONG = new Refusal(
+  'invalid_input',
+  'No proof: the addresses in the item are so long that the link to its bundle would not be taken by servers.',
+  [{ path: '', message: 'the link would be too long', code: 'too_big' }],
+);
+
 const PROOF_ALTERED = new Refusal(
   'link_invalid',
   'The link is invalid or has expired. Read the proof again for a new link.',
@@ -132,14 +141,17 @@ const PROOF_ALTERED = new Refusal(
 export const createProofLinks = (signer: LinkSigner, baseUrl: string): ProofLinks => ({
   sign: (statement, now) => {
     const expiresAt = new Date(now.getTime() + PROOF_LINK_MS).toISOString();
-    const text = Buffer.from(JSON.stringify({ statement, expiresAt }), 'utf8').toString('base64url');
+    const text = deflateRawSync(JSON.stringify({ statement, expiresAt })).toString('base64url');
+    if (text.length > PROOF_LINK_CHARACTERS_MAX) throw PROOF_LONG;
     const query = new URLSearchParams({ statement: text, signature: signer.sign(`proof\n${text}`) });
     return { url: `${baseUrl}${PROOF_PATH}?${query.toString()}`, expiresAt };
   },
   open: ({ statement: text, signature }, now) => {
     if (typeof text !== 'string' || typeof signature !== 'string') throw PROOF_ALTERED;
     if (!signer.isSigned(`proof\n${text}`, signature)) throw PROOF_ALTERED;
-    const { statement, expiresAt } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as {
+    const { statement, expiresAt } = JSON.parse(
+      inflateRawSync(Buffer.from(text, 'base64url')).toString('utf8'),
+    ) as {
       readonly statement: ProofStatement;
       readonly expiresAt: string;
     };

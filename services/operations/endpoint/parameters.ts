@@ -64,7 +64,7 @@ export const pastQuery = {
     'A moment of the past, such as `2026-11-01T00:00:00Z`: the answer that the events recorded by then give. What was observed before it and recorded after it does not count; the header `x-as-of-late-events` says how many such events there are. Categories have the names that the brand and their definitions gave them, and `freshness` counts the cadence of this workspace only. Now when absent.',
   ),
   observed_as_of: timeParameter(
-    'A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the moments around it. Now when absent.',
+    'A moment of the past: the answer that what was observed by then gives, also what was recorded only later, such as an import of older scans or a late scan; the header `x-as-of-late-events` says how many of these events there are. What is tracked does not depend on it, and a profile that arrived after a newer one left no event. With `as_of`, both hold. A moment between a late scan and a newer one that was recorded before it has no answer: the error names the nearest ones that have, and the `as_of` that leaves the late scan out. Now when absent.',
   ),
 } as const;
 

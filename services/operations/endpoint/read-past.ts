@@ -73,17 +73,27 @@ const SCOPES: Readonly<
   },
 };
 
-export const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
+const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
 
 /** 400 with the range of moments before the first event, 404 for a subject that came later. */
-export const notRecorded = ({ observedUntil, now }: Moment, { earliest }: PastBasis, end: Date): Refusal => {
-  if (earliest === null || now >= earliest) return NOT_RECORDED;
-  const path = observedUntil === undefined ? 'as_of' : 'observed_as_of';
-  const told = observedUntil === undefined ? 'recorded' : 'observed';
-  const message = `nothing about it was ${told} before ${earliest.toISOString()}; send a moment from then until ${end.toISOString()}`;
-  return new Refusal('invalid_input', `No answer for \`${path}\`: ${message}.`, [
-    { path, message, code: 'before_first_event' },
-  ]);
+export const notRecorded = (
+  { recordedUntil, observedUntil, now }: Moment,
+  { recorded, observed = null }: Partial<PastBasis['earliest']>,
+  end: Date,
+): Refusal => {
+  const asOf = observedUntil === undefined ? (recordedUntil ?? now) : recordedUntil;
+  const refused = [
+    ['as_of', 'recorded', asOf, recorded],
+    ['observed_as_of', 'observed', observedUntil, observed],
+  ] as const;
+  for (const [path, done, moment, earliest] of refused) {
+    if (!moment || !earliest || moment >= earliest) continue;
+    const message = `nothing about it was ${done} before ${earliest.toISOString()}; send a moment from then until ${end.toISOString()}`;
+    return new Refusal('invalid_input', `No answer for \`${path}\`: ${message}.`, [
+      { path, message, code: 'before_first_event' },
+    ]);
+  }
+  return NOT_RECORDED;
 };
 
 const isNotFound = (error: unknown): boolean => error instanceof Refusal && error.code === 'not_found';
@@ -103,7 +113,7 @@ export const readPast = async (
     pastReads.read(past, (db, found) =>
       handle({ ...dependencies, db, clock: { now: () => moment.now } }).catch((error: unknown) => {
         if (!isNotFound(error) || scope.streams.length === 0) throw error;
-        throw notRecorded(moment, found, dependencies.clock.now());
+        throw notRecorded(moment, found.earliest, dependencies.clock.now());
       }),
     ),
   );

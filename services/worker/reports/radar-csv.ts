@@ -1,3 +1,4 @@
+import type { Hash } from 'node:crypto';
 import { parse } from 'csv-parse';
 import { pipeline } from 'node:stream';
 import { DAY_MS } from '#contracts/values/time.ts';
@@ -110,8 +111,9 @@ export const readPresentRows = async function* (
   }
 };
 
-/** Yields the rows of a file in their order. */
-export const readDeliveredRows = async function* (file: OpenObject): AsyncGenerator<ReportCells> {
+/** Yields the rows of a file in their order. `read` gets its bytes. */
+export const readDeliveredRows = async function* (file: OpenObject, read: Hash): AsyncGenerator<ReportCells> {
+  const bytes = file.read().on('data', (chunk: Buffer) => read.update(chunk));
   // The iteration throws the errors.
-  yield* pipeline(file.read(), parse({ columns: true }), () => undefined) as AsyncIterable<ReportCells>;
+  yield* pipeline(bytes, parse({ columns: true }), () => undefined) as AsyncIterable<ReportCells>;
 };

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -328,6 +328,21 @@ describe('restateDocuments', () => {
     await restateAll();
     expect(await listOf(key, `report_id=${report}`)).toHaveLength(2);
   });
+
+  it.each(['', 'a,"b'])(
+    'compares no report whose file was altered, here to %j, and goes on',
+    async (text) => {
+      const { placement, key, report } = await open(text === '' ? 690 : 691);
+      const files = await readdir(folder, { recursive: true });
+      const file = files.find((name) => name.includes(report) && name.endsWith('.csv')) ?? '';
+      await writeFile(join(folder, file), text);
+      await observe(placement, [LATE]);
+      await projected();
+      expect(await restateDocuments(dependencies, 0n, signal)).toBeGreaterThan(0n);
+      await projected();
+      expect(await listOf(key, `report_id=${report}`)).toEqual([]);
+    },
+  );
 
   it('takes back a row that a restatement added when its item moves to another brand', async () => {
     const { placement, key, brandId, brief, report } = await open(708, [
