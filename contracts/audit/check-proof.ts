@@ -116,6 +116,9 @@ const createChains = (header: ProofHeader, fault: (text: string) => void) => {
   };
 };
 
+const NO_STATEMENT =
+  'Line 1 is not the statement of a proof: give the file that `bundle_url` or `page_url` leads to.';
+
 /** Checks that the bundle is whole: each event as it was recorded, none left out, and the digest over them signed. */
 export const checkProof = async (
   lines: AsyncIterable<string> | Iterable<string>,
@@ -134,7 +137,7 @@ export const checkProof = async (
     number += 1;
     if (header === null || chains === null) {
       header = reader.header(line);
-      if (header === null) return { ...counts, header, faults: ['Line 1 is not the statement of a proof.'] };
+      if (header === null) return { ...counts, header, faults: [NO_STATEMENT] };
       for (const text of await digestFaults(header, reader)) fault(text);
       chains = createChains(header, fault);
       continue;

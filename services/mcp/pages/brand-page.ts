@@ -112,14 +112,17 @@ const sliderOf = (page: BrandPage, path: string): Html => {
 <p class="fault" role="alert" hidden><span></span> <button type="button">Try again</button></p></form>`;
 };
 
-const tile = (label: string, figure: number, note: string): Html =>
-  html`<div class="tile"><dt>${label}</dt><dd><strong>${figure.toLocaleString('en')}</strong> <span class="muted">${note}</span></dd></div>`;
+/** `null` for what was not observed. */
+const tile = (label: string, figure: number | null, note: string): Html =>
+  html`<div class="tile"><dt>${label}</dt><dd><strong>${figure === null ? '–' : figure.toLocaleString('en')}</strong> <span class="muted">${note}</span></dd></div>`;
 
 /** Windows end with the last scan, as those of the figures. */
 const tilesOf = ({ brand, activity }: KnownBrand): Html => {
   const since = windowStart(brand.as_of, WINDOW_DAYS.month);
   const reliable = activity.filter((one) => one.reliable && one.date >= since).length;
   const others = reliable === WINDOW_DAYS.month ? '' : ' The others may hold more.';
+  if (activity.length === 0 && brand.total_ads === 0)
+    return html`<dl class="tiles">${tile('Active ads', null, 'No scan has observed the brand by then.')}</dl>`;
   const window = `Completely observed: ${reliable} of these days.${others}`;
   return html`<dl class="tiles">
 ${tile('Active ads', brand.active_ads, 'Not confirmed stopped. An ad not seen is not an ad stopped.')}
@@ -197,13 +200,15 @@ const radarOf = ({ membership, moment }: BrandPage, { radar, cursor }: KnownBran
   });
   return html`<section class="panel" id="radar"><h2>What changed</h2><p class="muted">Newest first, in the ${PLOT_DAYS} days up to the last scan, while the workspace tracks the brand.</p>${
     radar.length === 0
-      ? html`<p>No change was observed. That says nothing of what was not looked at.</p>`
+      ? html`<p>No change is listed. Changes are listed of days on which the workspace tracked the brand, and not of what was not looked at.</p>`
       : html`<ul class="cards">${radar.map((item) => cardOf(membership.workspaceId, item))}</ul>`
   }${cursor === null ? null : html`<p><a class="button" href="${path}?${query.toString()}#radar">Show older changes</a></p>`}</section>`;
 };
 
 const knownOf = (page: BrandPage, known: KnownBrand, path: string): Html => {
-  const days = daysUntil(utcDate((page.moment ?? page.now).toISOString()), known.activity);
+  // A day that has just begun is not one of the plot.
+  const last = new Date((page.moment ?? page.now).getTime() - 1);
+  const days = daysUntil(utcDate(last.toISOString()), known.activity);
   return html`${tilesOf(known)}<section class="panel"><h2>Daily activity</h2>${activityPlot(days)}${activityTable(days)}${
     known.coverage === null ? null : html`<p class="muted">${coverageOf(known.coverage)}</p>`
   }</section>${radarOf(page, known, path)}`;

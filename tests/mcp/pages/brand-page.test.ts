@@ -58,6 +58,13 @@ describe('the page of a brand', () => {
     }
   });
 
+  test('states no figure of a brand that no scan has observed', () => {
+    const unseen = { ...known, brand: { ...brand, active_ads: 0, total_ads: 0 }, activity: [], radar: [] };
+    const text = brandPage({ ...page, known: unseen });
+    expect(text.match(/<dd><strong>([^<]*)/g)).toEqual(['<dd><strong>–']);
+    expect(text).toContain('No scan has observed the brand by then.');
+  });
+
   test.each([
     ['2026-09-01T06:00:00Z', DAY_MS],
     [`${LAST}T06:00:00Z`, 60_000],

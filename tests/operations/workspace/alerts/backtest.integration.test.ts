@@ -31,7 +31,7 @@ import { until } from '#tests/stack/wait-until.ts';
 /** BACKTEST_WORLDS=100 is the long form. */
 const { BACKTEST_WORLDS, BACKTEST_SEED } = readSettings(
   z.object({
-    BACKTEST_WORLDS: z.coerce.number().int().positive().default(2),
+    BACKTEST_WORLDS: z.coerce.number().int().positive().default(4),
     BACKTEST_SEED: z.coerce.number().int().default(20_261_129),
   }),
 );
