@@ -76,7 +76,7 @@ export const AdStatement = z
     }),
     ...sharedShape,
   })
-  .meta({ id: 'AdStatement', description: 'What was observed of an ad, as known at a moment.' });
+  .meta({ id: 'AdStatement', description: 'An ad as observed, as known at a moment.' });
 export type AdStatement = z.infer<typeof AdStatement>;
 
 export const ProofStatement = z.discriminatedUnion('about', [

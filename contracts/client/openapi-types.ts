@@ -5279,7 +5279,7 @@ export interface components {
       /** Signed link to the page, one HTML file that checks itself in a browser without a network. It needs no key. `npm run ops -- proof verify FILE` checks it by code that is not in it. */
       page_url: string;
     };
-    /** What was observed of an ad, as known at a moment. */
+    /** An ad as observed, as known at a moment. */
     AdStatement: {
       /** Subject of the statement. */
       about: "ad";

@@ -1,3 +1,4 @@
+import { escape } from 'es-toolkit/string/escape';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -6,16 +7,7 @@ export type Html = { readonly html: string };
 
 type Part = string | number | Html | readonly Html[] | null;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export const escapeHtml = (text: string): string =>
-  text.toWellFormed().replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+export const escapeHtml = (text: string): string => escape(text.toWellFormed());
 
 const render = (part: Part): string => {
   if (part === null) return '';

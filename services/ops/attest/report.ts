@@ -1,3 +1,4 @@
+import { escape } from 'es-toolkit/string/escape';
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
@@ -60,17 +61,8 @@ const partsOf = ({ checks, ...fields }: Attestation): Readonly<Record<string, st
 const signedText = ({ result: _result, signature: _signature, ...signed }: Document): string =>
   canonicalJson(signed);
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Shows control and direction characters by their codes, since a name could make a line say something else. */
-const escaped = (value: unknown): string =>
-  terminalText(String(value)).replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+const escaped = (value: unknown): string => escape(terminalText(String(value)));
 
 const cells = (tag: 'th' | 'td', values: readonly unknown[]): string =>
   `<tr>${values.map((value) => `<${tag}>${escaped(value)}</${tag}>`).join('')}</tr>`;
