@@ -1,3 +1,4 @@
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { Log } from '#platform/logger.ts';
@@ -6,6 +7,7 @@ import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import {
   type EventCounter,
+  GROUP_DISTANCE_BYTES,
   type Stop,
   groupReaders,
   openEventCounter,
@@ -37,6 +39,7 @@ const openLongWork = (
   const resources = new AsyncDisposableStack();
   const reader = createSharedReader(dependencies.eventStore);
   return {
+    reader,
     rebuilds: resources.use(createRebuildManager(dependencies, reader, wake)),
     verifications: resources.use(createVerificationManager(dependencies, reader)),
     jobs: resources.use(createExclusiveJobs(dependencies.log, dependencies.signal, onJobEnd)),
@@ -89,10 +92,11 @@ const runOwned = async (
   dependencies: ProjectorDependencies,
   wakeSignal: WakeSignal,
   owned: ProjectionAssignments,
-  { rebuilds, verifications, jobs }: LongWork,
+  { reader, rebuilds, verifications, jobs }: LongWork,
 ): Promise<void> => {
   const { database, requests, eventStore, leases, log, signal } = dependencies;
   let counter: EventCounter | null = null;
+  let counting: Promise<void> | null = null;
   let sampledAtMs = 0;
   let droppedAtMs = 0;
   const triedToDrop = new Set<string>();
@@ -130,6 +134,22 @@ const runOwned = async (
     if (counter === null || performance.now() - sampledAtMs < SAMPLE_EVERY_MS) return;
     sampledAtMs = performance.now();
     await sampleProjections(database, log);
+  };
+
+  /** Counts a long part of the log, ahead of the builds, whose totals it tells. Cycles do not interrupt it. */
+  const countFrom = async (one: EventCounter): Promise<void> => {
+    const prefixes = [...new Set(dependencies.projections.flatMap((projection) => projection.prefixes))];
+    const apply = async (events: readonly RecordedEvent[], position: bigint): Promise<void> => {
+      one.add(events, position);
+      await one.store();
+    };
+    try {
+      await reader.readAlone({ after: one.position(), to: null, prefixes, signal, apply });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      counting = null;
+    }
   };
 
   /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll. */
@@ -199,7 +219,8 @@ const runOwned = async (
       wanted,
       working,
     );
-    const readerGroups = groupReaders(following, cursor, counter, head);
+    if (counter !== null && head - counter.position() > GROUP_DISTANCE_BYTES) counting ??= countFrom(counter);
+    const readerGroups = groupReaders(following, cursor, counting ? null : counter, head);
     const cycle = new AbortController();
     const lost = owned.lost();
     const cycleSignal = AbortSignal.any([signal, cycle.signal, lost]);
@@ -218,6 +239,7 @@ const runOwned = async (
     };
     const tasks = [
       watch(),
+      ...(counting ? [counting] : []),
       ...readerGroups.map((group) => {
         const names = group.running.map(({ target }) => target.projection.name);
         const stops = stopsFor(control, names);

@@ -116,11 +116,11 @@ const NEAR_EVENTS = 1_000;
 /** Rebuilds (blue/green) or resumes: rows, then indexes, then the events recorded meanwhile. */
 export const rebuildProjection = async (
   rebuilding: Rebuilding,
-  { read, readAlone, inTurn }: SharedReader,
+  { prepare, read, readAlone, inTurn }: SharedReader,
   projection: Projection,
 ): Promise<void> => {
   const { database, signal } = rebuilding;
-  const { target, isIndexed, ...opened } = await openRebuild(database, projection);
+  const { target, isIndexed, ...opened } = await prepare(() => openRebuild(database, projection));
   let { position, events } = await catchUpRebuild(rebuilding, read, target, opened.position);
   if (!isIndexed) {
     await inTurn(async () => {

@@ -7,7 +7,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 const RANGE_EVENTS = 20_000;
 const RANGE_BYTES = 16 * 1024 * 1024;
 const BUFFERED_ITEMS = 10_000;
-/** Builds that are requested together open their tables one after another. A pass begins this long after the last. */
+/** A pass begins this long after the last reading joined, and not while others prepare theirs. */
 const GATHER_MS = 500;
 /** Readings that begin further apart do not share a pass: the nearer one would wait for the other. */
 const PASS_DISTANCE_BYTES = 64n * 1024n * 1024n;
@@ -26,6 +26,8 @@ export type Reading = {
 };
 
 export type SharedReader = {
+  /** Runs work that a reading needs first, such as the opening of its tables. The next pass waits for it. */
+  readonly prepare: <T>(work: () => Promise<T>) => Promise<T>;
   /** Joins the readings that start meanwhile and from nearly the same position. Returns the position reached. */
   readonly read: (reading: Reading) => Promise<bigint>;
   /** Reads at once and alone. */
@@ -88,6 +90,7 @@ export const createSharedReader = (
   const turns = createSemaphore(WORKS_AT_ONCE);
   let waiting: Member[] = [];
   let gathering = new AbortController();
+  const preparing = new Set<Promise<unknown>>();
 
   const inTurn: SharedReader['inTurn'] = async (work) => {
     await turns.acquire();
@@ -192,6 +195,15 @@ export const createSharedReader = (
   });
 
   return {
+    prepare: async (work) => {
+      const prepared = work();
+      preparing.add(prepared);
+      try {
+        return await prepared;
+      } finally {
+        preparing.delete(prepared);
+      }
+    },
     inTurn,
     readAlone: (reading) => {
       const member = memberFor(reading);
@@ -205,8 +217,10 @@ export const createSharedReader = (
       gathering = new AbortController();
       const { signal } = gathering;
       const beginGathered = async (): Promise<void> => {
-        await pause(GATHER_MS, signal);
-        if (signal.aborted) return;
+        do {
+          await pause(GATHER_MS, signal);
+          if (signal.aborted) return;
+        } while (preparing.size > 0);
         const gathered = waiting;
         waiting = [];
         for (const group of passes(gathered)) begin(group);

@@ -85,7 +85,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
   }
   let events = 0;
   const excluded = await readExcludedEvents(database, name);
-  const target = await openShadow(database, projection);
+  const target = await reader.prepare(() => openShadow(database, projection));
   const apply: Reading['apply'] = async (range, upTo) => {
     const applied = excluded.without(range);
     await applyBatch(database, target, applied, upTo);
