@@ -37,6 +37,7 @@ const policyOf = (script: string): string =>
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 46rem; padding: 1rem; overflow-wrap: anywhere; background: light-dark(#fff, #16181d); color: light-dark(#1b1e24, #e9ebf0); }
+h1 { font-size: clamp(1.25rem, 6vw, 2rem); }
 dl { display: grid; grid-template-columns: minmax(7rem, 1fr) 3fr; gap: .25rem 1rem; }
 dt { color: light-dark(#545b66, #aab1bd); }
 dd { margin: 0; white-space: pre-wrap; }

@@ -17,7 +17,7 @@ export type ProofCheck = {
   readonly hidden: number;
   /** Events of the statement that the digest does not cover, because it is older. */
   readonly notAttested: number;
-  /** A sentence for each alteration; empty for a whole bundle. */
+  /** A sentence for each alteration, in the order of the log; empty for a whole bundle. */
   readonly faults: readonly string[];
 };
 
@@ -124,9 +124,11 @@ export const checkProof = async (
   lines: AsyncIterable<string> | Iterable<string>,
   reader: ProofReader,
 ): Promise<ProofCheck> => {
-  const faults: string[] = [];
+  const faults: { readonly text: string; readonly position: number }[] = [];
+  /** In the log, of the event that is checked; a hidden one has that of the event before. The statement comes first, the end last. */
+  let position = -1;
   const fault = (text: string): void => {
-    if (faults.length < FAULTS_MAX) faults.push(text);
+    if (faults.length < FAULTS_MAX) faults.push({ text, position });
   };
   let header: ProofHeader | null = null;
   let chains: ReturnType<typeof createChains> | null = null;
@@ -155,6 +157,7 @@ export const checkProof = async (
       continue;
     }
     counts.events += 1;
+    if (event.kind === 'event') position = Number(event.position);
     chains.add(event);
     if (event.kind === 'hidden') counts.hidden += 1;
     else if (isCounted(header, event)) {
@@ -164,9 +167,11 @@ export const checkProof = async (
     } else counts.leftOut += 1;
   }
   if (header === null) return { ...counts, header, faults: ['The file is empty.'] };
+  position = Infinity;
   chains?.end();
   if (end === null) fault('The file ends before the end of the proof.');
   else if (end.events !== counts.events)
     fault(`The proof has ${counts.events} events and states ${end.events}.`);
-  return { ...counts, header, faults };
+  const inLogOrder = faults.toSorted((one, other) => one.position - other.position || 0);
+  return { ...counts, header, faults: inLogOrder.map(({ text }) => text) };
 };

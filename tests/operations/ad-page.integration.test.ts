@@ -314,6 +314,15 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
       ),
     ).toBe(0);
     expect(await opened.tab.getByRole('heading', { level: 1 }).textContent()).toBe(`Ad ${adId}, as observed`);
+    // Also the longest id, 20 digits, stands in one line.
+    await opened.tab.evaluate(`{
+      const title = document.querySelector('h1');
+      title.textContent = 'Ad ' + '8'.repeat(20) + ', as observed';
+      globalThis.id = document.createRange();
+      id.setStart(title.firstChild, 3);
+      id.setEnd(title.firstChild, 23);
+    }`);
+    expect(await opened.tab.evaluate('id.getClientRects().length')).toBe(1);
     await takeScreenshot(opened.tab, 'ad-page-phone', true);
   });
 
