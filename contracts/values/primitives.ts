@@ -6,9 +6,9 @@ export const described = ({ description = '' }: z.ZodType) => ({ description });
 /** Digits, because ids exceed 2^53. */
 export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 20 digits');
 
-export const Uuid = z.guid('Invalid UUID');
+export const Uuid = z.guid('must be a uuid');
 
-export const CalendarDate = z.iso.date();
+export const CalendarDate = z.iso.date({ abort: true });
 
 /** Other years are a program's zero or maximum value, such as `0001-01-01`. */
 export const ObservedDate = CalendarDate.refine(
@@ -16,13 +16,15 @@ export const ObservedDate = CalendarDate.refine(
   'a date of the years 2000 to 2199',
 );
 
-export const Timestamp = z.iso.datetime();
+export const Timestamp = z.iso.datetime({ abort: true });
 
 export const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-export const Slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/);
+export const Slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'must be a slug such as `harbor-and-pine`');
 
-export const Country = z.string().regex(/^[A-Z]{2}$/);
+export const Country = z
+  .string()
+  .regex(/^[A-Z]{2}$/, 'must be a country of two capital letters, such as `US`');
 
 const DOMAIN = /^[a-z0-9.-]+\.[a-z]{2,}$/;
 const DOMAIN_MAX_CHARACTERS = 253;

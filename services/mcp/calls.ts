@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { SlugReplaced } from '#operations/brands/find-brand.ts';
+import { inputFault } from '#operations/endpoint/check-request.ts';
 import { invoke, type InvokeInput, type InvokedReply } from '#operations/invoke.ts';
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Thumbnails } from '#application/media/thumbnails.ts';
@@ -157,7 +158,7 @@ export const callTool = async (
   call: McpCall,
   dependencies: McpDependencies,
 ): Promise<CallToolResult> => {
-  const checked = input.safeParse(args ?? {});
+  const checked = input.safeParse(args ?? {}, { error: inputFault });
   if (!checked.success) {
     const faults = checked.error.issues
       .slice(0, FAULTS_MAX)

@@ -26,6 +26,62 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const here = (path: string, whose = key): string => `/v1/workspaces/${whose.workspaceId}/${path}`;
 
+describe('the fault of a parameter', () => {
+  type Fault = { readonly path: string; readonly message: string };
+  const messageOf = async (url: string): Promise<readonly unknown[]> => {
+    const { status, error } = await on(app).get(url, { key });
+    expect(status).toBe(400);
+    return ((error.details ?? []) as unknown as readonly Fault[]).map(({ path, message }) => [path, message]);
+  };
+  const TIME = 'must be a time in UTC such as `2026-11-01T00:00:00Z`';
+
+  test('that has another format than a time shows a valid one', async () => {
+    for (const name of ['as_of', 'observed_as_of'])
+      expect(await messageOf(`/v1/brands/alpha?${name}=yesterday`)).toEqual([[name, TIME]]);
+    for (const path of ['/v1/brands/alpha/changes', here('changes')])
+      expect(await messageOf(`${path}?since=2026-11-01&until=now`)).toEqual([
+        ['since', TIME],
+        ['until', TIME],
+      ]);
+    expect(await messageOf('/v1/brands/alpha/daily-activity?from=1.11.2026')).toEqual([
+      ['from', 'must be a date such as `2026-11-01`'],
+    ]);
+  });
+
+  test('that is missing says what to send', async () => {
+    for (const path of ['/v1/brands/alpha/changes', here('changes')])
+      expect(await messageOf(path)).toEqual([
+        [
+          'since',
+          'send either `since`, such as `2026-11-01T00:00:00Z`, or the `since_token` of an earlier call',
+        ],
+      ]);
+    expect(await messageOf('/v1/brands/alpha/bounds')).toEqual([
+      ['figure', 'is missing: send one of `active_ads`, `total_ads`, `new_ads`, `retired_ads`'],
+    ]);
+  });
+
+  test('has plain words at every endpoint, as that of a property has', async () => {
+    const faults: string[] = [];
+    for (const { method, path, paramsExample, query, body } of ENDPOINTS) {
+      const named: Readonly<Record<string, string>> = { ...paramsExample, ws: key.workspaceId };
+      const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name] ?? '');
+      const wrong = Object.keys(query.shape).map((name) => `${name}=,`);
+      for (const [text, payload] of [
+        ['', {}],
+        [`?${wrong.join('&')}`, []],
+      ] as const) {
+        const headers = { authorization: `Bearer ${key.text}` };
+        const reply = await app.inject({ method, url: `${url}${text}`, headers, ...(body && { payload }) });
+        const { error } = reply.json<{ error?: { details?: readonly Fault[] } }>();
+        faults.push(...(error?.details ?? []).map(({ message }) => message));
+      }
+    }
+    expect(faults.length).toBeGreaterThan(100);
+    expect(faults.filter((text) => /Invalid|undefined|received/.test(text))).toEqual([]);
+  });
+});
+
 describe('a body', () => {
   test.each(ENDPOINTS.filter(({ body }) => body === null).map((one) => [one.operationId, one] as const))(
     'is rejected by %s, which takes none',

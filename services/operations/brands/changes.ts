@@ -46,7 +46,7 @@ const changesQuery = z
   .refine(isTimeWindow, TIME_WINDOW_FAULT)
   .refine(({ since, since_token }) => (since === undefined) !== (since_token === undefined), {
     path: ['since'],
-    message: 'send either `since` or `since_token`',
+    message: 'send either `since`, such as `2026-11-01T00:00:00Z`, or the `since_token` of an earlier call',
   })
   .refine(({ since_token, until }) => since_token === undefined || until === undefined, {
     path: ['until'],

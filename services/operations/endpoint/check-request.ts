@@ -43,6 +43,44 @@ export type ValidInput = {
   readonly body: unknown;
 };
 
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: '`true` or `false`',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+const FORMAT_WORDS: Readonly<Record<string, string>> = {
+  datetime: 'a time in UTC such as `2026-11-01T00:00:00Z`',
+  date: 'a date such as `2026-11-01`',
+};
+const choiceOf = (values: readonly unknown[]): string =>
+  `${values.length > 1 ? 'one of ' : ''}${values.map((value) => `\`${String(value)}\``).join(', ')}`;
+
+const wantedBy = (issue: z.core.$ZodRawIssue): string | undefined => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_WORDS[issue.expected];
+    case 'invalid_value':
+      return choiceOf(issue.values);
+    case 'invalid_union':
+      return Array.isArray(issue['options']) ? choiceOf(issue['options']) : undefined;
+    case 'invalid_format':
+      return FORMAT_WORDS[issue.format];
+    default:
+      return undefined;
+  }
+};
+
+/** Says what to send, in place of the types that zod names. A message of the schema comes first; `undefined` leaves that of zod. */
+export const inputFault = (issue: z.core.$ZodRawIssue): string | undefined => {
+  const wanted = wantedBy(issue);
+  return wanted && (issue.input === undefined ? `is missing: send ${wanted}` : `must be ${wanted}`);
+};
+const WORDED = { error: inputFault };
+
 const toDetails = (error: z.core.$ZodError): readonly ErrorDetail[] =>
   error.issues.flatMap((issue): ErrorDetail[] => {
     const path = issue.path.join('.');
@@ -77,10 +115,10 @@ const validate = <Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> => {
-  const single = propertiesOf(schema)?.safeParse(value);
+  const single = propertiesOf(schema)?.safeParse(value, WORDED);
   return single?.success === false
     ? { success: false, error: single.error as never }
-    : schema.safeParse(value);
+    : schema.safeParse(value, WORDED);
 };
 
 const validateBody = (endpoint: Endpoint, body: ReadBody): ReadBody => {

@@ -37,7 +37,14 @@ test('altered events are named in the order of the log, and not of the streams',
       { stream: 'adLibrary-b', revision: '1' },
     ],
   };
-  const header = { kind: 'proof', proof_version: PROOF_VERSION, statement, rule: '', digest: null, heads: [] };
+  const header = {
+    kind: 'proof',
+    proof_version: PROOF_VERSION,
+    statement,
+    rule: '',
+    digest: null,
+    heads: [],
+  };
   const altered = events.map((event) => ({ ...event, data: '{"ad_ids":[]}' }));
   const lines = [header, ...altered, { kind: 'end', events: 4 }].map((line) => JSON.stringify(line));
   expect((await checkProof(lines)).faults).toEqual([
