@@ -665,7 +665,7 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/briefs/{briefId}": {
     /**
-     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements, for a key with the scope `reports:read`.
+     * Read a weekly brief. Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements.
      *
      * Scope: `briefs:read`.
      */
@@ -701,9 +701,9 @@ export interface paths {
   };
   "/v1/workspaces/{ws}/restatements": {
     /**
-     * List what late scans changed in delivered briefs and reports. The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. Restatements of briefs need the scope `briefs:read` too. A restated document names this address in the header `link`.
+     * List what late scans changed in delivered briefs and reports. The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. A key with `briefs:read` gets those of briefs, one with `reports:read` those of reports. A restated document names this address in the header `link`.
      *
-     * Scope: `reports:read`.
+     * Scope: `reports:read` or `briefs:read`.
      */
     get: operations["listRestatements"];
   };

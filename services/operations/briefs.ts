@@ -29,7 +29,7 @@ export const getBrief = endpoint({
   scope: 'briefs:read',
   summary: 'Read a weekly brief',
   description:
-    'Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements, for a key with the scope `reports:read`.',
+    'Change counts per tracked brand and up to ten notable radar items of one week. When a late scan changed counts afterwards, the header `link` names the restatements.',
   params: briefParams,
   query: noQuery,
   body: null,
@@ -38,12 +38,10 @@ export const getBrief = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['briefs', 'restatements'],
-  handler: async ({ params, caller }, { db }) => {
+  handler: async ({ params }, { db }) => {
     const data = await findBrief(db, params.ws, params.briefId);
     if (data === null) throw new Refusal('not_found', 'Brief not found.');
-    const mayFollow = caller.scopes.has('reports:read');
-    const link = mayFollow ? await restatedLink(db, params.ws, 'brief_id', params.briefId) : {};
-    return { data, asOf: null, ...link };
+    return { data, asOf: null, ...(await restatedLink(db, params.ws, 'brief_id', params.briefId)) };
   },
 });
 

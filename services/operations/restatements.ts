@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Restatement } from '#contracts/resources/workspace/restatement.ts';
+import type { Scope } from '#contracts/values/access.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { isRestated, listRestatements as readRestatements } from '#projections/restatements/read.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -42,9 +43,10 @@ export const listRestatements = endpoint({
   operationId: 'listRestatements',
   tag: 'Reports',
   scope: 'reports:read',
+  orScope: 'briefs:read',
   summary: 'List what late scans changed in delivered briefs and reports',
   description:
-    'The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. Restatements of briefs need the scope `briefs:read` too. A restated document names this address in the header `link`.',
+    'The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. A key with `briefs:read` gets those of briefs, one with `reports:read` those of reports. A restated document names this address in the header `link`.',
   params: workspaceParams,
   query: z
     .strictObject({
@@ -64,7 +66,7 @@ export const listRestatements = endpoint({
   reads: ['restatements'],
   beyondContract: true,
   handler: async ({ params, query: { brief_id, report_id }, page, caller }, { db }) => {
-    const kinds = caller.scopes.has('briefs:read') ? ['brief', 'report'] : ['report'];
+    const kinds = ['brief', 'report'].filter((kind) => caller.scopes.has(`${kind}s:read` as Scope));
     const filter = { workspaceId: params.ws, kinds, documentId: brief_id ?? report_id };
     return pageReply(await readRestatements(db, filter, page), null);
   },

@@ -5,6 +5,7 @@ import {
   deprecationHeaders,
   type Endpoint,
   errorsOf,
+  scopesOf,
   type ReplyShape,
   TAGS,
 } from '#operations/endpoint/define-endpoint.ts';
@@ -180,7 +181,7 @@ const deprecationText = ({ deprecated }: Endpoint): string => {
 const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
   operationId: endpoint.operationId,
   summary: endpoint.summary,
-  description: `${endpoint.description}${deprecationText(endpoint)}\n\nScope: \`${endpoint.scope}\`.`,
+  description: `${endpoint.description}${deprecationText(endpoint)}\n\nScope: \`${scopesOf(endpoint).join('` or `')}\`.`,
   ...(endpoint.beyondContract ? { 'x-beyond-contract': true } : {}),
   ...(endpoint.deprecated ? { deprecated: true } : {}),
   tags: [endpoint.tag],

@@ -1,10 +1,10 @@
-import { TAGS } from '#operations/endpoint/define-endpoint.ts';
+import { scopesOf, TAGS } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 
 export const endpointTable = (): string => {
   const rows = Object.keys(TAGS).flatMap((section) =>
     ENDPOINTS.filter(({ tag }) => tag === section).map(
-      ({ method, path, scope, summary }) => `| \`${method} ${path}\` | \`${scope}\` | ${summary} |`,
+      (one) => `| \`${one.method} ${one.path}\` | \`${scopesOf(one).join('` or `')}\` | ${one.summary} |`,
     ),
   );
   return [

@@ -1,6 +1,6 @@
 import { type DetailCode, type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Endpoint } from './define-endpoint.ts';
+import { type Endpoint, scopesOf } from './define-endpoint.ts';
 import { z } from 'zod';
 import type { Cursors } from '../dependencies/cursors.ts';
 import type { Reply } from './reply.ts';
@@ -19,9 +19,10 @@ export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => 
 };
 
 /** Throws `Refusal`. The role of the member limits the scopes of a key. */
-export const requireScope = ({ scope }: Endpoint, caller: Caller): void => {
-  if (!caller.scopes.has(scope)) {
-    throw new Refusal('scope_missing', `This endpoint requires a key with the scope ${scope}.`);
+export const requireScope = (endpoint: Endpoint, caller: Caller): void => {
+  const scopes = scopesOf(endpoint);
+  if (!scopes.some((scope) => caller.scopes.has(scope))) {
+    throw new Refusal('scope_missing', `This endpoint requires a key with the scope ${scopes.join(' or ')}.`);
   }
 };
 

@@ -81,6 +81,8 @@ export type Contract = {
   readonly operationId: string;
   readonly tag: Tag;
   readonly scope: Scope;
+  /** A scope in place of `scope`. The handler shows what the scopes of the caller allow. */
+  readonly orScope?: Scope;
   readonly summary: string;
   readonly description: string;
   readonly reply: {
@@ -147,6 +149,10 @@ export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, 
     ) => Promise<Reply>;
   },
 ): Endpoint => definition;
+
+/** A key needs one of them. */
+export const scopesOf = ({ scope, orScope }: Endpoint): readonly Scope[] =>
+  orScope === undefined ? [scope] : [scope, orScope];
 
 export const errorsOf = ({ method, errors }: Endpoint): readonly ErrorType[] => [
   ...SHARED_ERRORS,

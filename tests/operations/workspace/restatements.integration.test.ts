@@ -11,7 +11,7 @@ import { briefStream } from '#contracts/events/workspace/brief.ts';
 import { reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
 import type { Restatement } from '#contracts/resources/workspace/restatement.ts';
-import { SCOPES } from '#contracts/values/access.ts';
+import { SCOPES, type Scope } from '#contracts/values/access.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import { openReadDatabase } from '#platform/postgres/read-database.ts';
@@ -482,20 +482,27 @@ describe('getBrief and getReport', () => {
 });
 
 describe('listRestatements 200', () => {
-  it('leaves out those of briefs for a key without the scope, and has none of another workspace', async () => {
+  it('has those of briefs or reports for a key with the scope of one, and none of another workspace', async () => {
     const { placement, key, brief, report } = await open(705);
     await observe(placement, [LATE]);
     await restateAll();
     const other = await stack.key();
     expect(await listOf(other)).toEqual([]);
-    const scopes = SCOPES.filter((scope) => scope !== 'briefs:read');
     const operator = { ...stack, actor: { kind: 'service', id: 'tests' } } as const;
-    const issued = await issueKey(operator, key.workspaceId, key.memberId, 'reports', scopes);
-    const lacking = { ...key, text: issued.api_key };
+    const without = async (lacking: Scope): Promise<Key> => {
+      const scopes = SCOPES.filter((scope) => scope !== lacking);
+      const issued = await issueKey(operator, key.workspaceId, key.memberId, lacking, scopes);
+      return { ...key, text: issued.api_key };
+    };
     const documentsOf = async (reader: Key) =>
       (await listOf(reader)).map((one) => one.brief_id ?? one.report_id);
     expect(new Set(await documentsOf(key))).toEqual(new Set([brief, report]));
-    expect(await documentsOf(lacking)).toEqual([report]);
+    expect(await documentsOf(await without('briefs:read'))).toEqual([report]);
+    const readerOfBriefs = await without('reports:read');
+    expect(await documentsOf(readerOfBriefs)).toEqual([brief]);
+    const path = `/v1/workspaces/${key.workspaceId}/briefs/${brief}`;
+    const { headers } = await on(app).get(path, { key: readerOfBriefs });
+    expect(headers['link']).toContain(`restatements?brief_id=${brief}`);
   });
 });
 
