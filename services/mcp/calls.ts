@@ -14,7 +14,7 @@ import type { Allowance, RequestCounts } from '#application/access/request-count
 import type { Json } from './output/observed.ts';
 import { readPictures } from './output/pictures.ts';
 import type { Tool, ToolContext } from './tools/define-tool.ts';
-import { asKnownAt, cleanText, errorResult } from './output/result.ts';
+import { asKnownAt, cleanText, errorResult, itemsInAll } from './output/result.ts';
 
 export type McpCall = {
   readonly caller: Caller;
@@ -49,7 +49,10 @@ export const createToolContext = (
       asOf: reply.asOf,
       cursor: reply.cursor,
       past: reply.past ?? null,
-      notes: reply.past === undefined ? [] : [asKnownAt(String(query['as_of']), reply.past)],
+      notes: [
+        ...(reply.past === undefined ? [] : [asKnownAt(query, reply.past)]),
+        ...(reply.total === undefined || reply.cursor === null ? [] : [itemsInAll(reply.total)]),
+      ],
     };
   },
 });

@@ -46,7 +46,8 @@ Visits and demographics are estimates of a traffic provider.
 
 - A brand by its name: \`find_brands\`, then \`get_brand\` with the sections that the question needs.
 - Before a figure is stated: \`check_claim\`. Why a list is empty: \`get_brand\` with \`coverage\`.
-- What was known at a past moment: \`as_of\`, in the tools that take it. What differs between two moments:
+- What was known at a past moment: \`as_of\`, in the tools that take it; what was observed by then, also if recorded later:
+  \`observed_as_of\`. What differs between two moments:
   \`list_changes\` with \`differences\`. Where a user checks a figure: \`get_brand\` with \`proof\`.
 - Words in ads: \`search_ads\`. How creatives are made: \`search_creatives\`.
 - Competitors of a brand: \`get_brand\` with \`similar\` and \`network\`.

@@ -50,9 +50,20 @@ export const NOT_SEEN =
 export const NO_MONEY = 'No figure is spend, revenue or performance; counts are ads observed.';
 export const TRAFFIC_ESTIMATED = 'Visits, rankings and demographics are estimates of a traffic provider.';
 export const SHARED_PAGES = 'A shared page is an observed association; ownership is not known.';
+export type PastInput = Readonly<Partial<Record<'as_of' | 'observed_as_of', string | undefined>>>;
 /** `late`: events about what was observed by the moment, recorded only afterwards. */
-export const asKnownAt = (moment: string, { late }: { readonly late: number }): string =>
-  `This is the answer as known at ${moment}. Late events, which were observed by then but recorded afterwards, do not count: ${late}.`;
+export const asKnownAt = (
+  { as_of: known, observed_as_of: observed }: PastInput,
+  { late }: { readonly late: number },
+): string => {
+  const moments = [
+    ...(known === undefined ? [] : [`as known at ${known}`]),
+    ...(observed === undefined ? [] : [`as observed by ${observed}`]),
+  ];
+  const verb = observed === undefined ? 'do not count' : 'count';
+  return `This is the answer ${moments.join(' and ')}. Late events, which were observed by then but recorded afterwards, ${verb}: ${late}.`;
+};
+export const itemsInAll = (total: number): string => `The list has ${total} items in all.`;
 export const IMAGES_NOT_STORED =
   'No image is attached: no thumbnail of these creatives is stored. `media_url` links to the stored file, if there is one.';
 export const someImages = (count: number): string =>

@@ -36,6 +36,7 @@ import {
   ENVELOPE_BYTES,
   NOT_SEEN,
   NO_MONEY,
+  type PastInput,
   RESULT_MAX_BYTES,
   SHARED_PAGES,
   TRAFFIC_ESTIMATED,
@@ -52,7 +53,9 @@ import {
   imagesInput,
   isUuid,
   listInput,
+  momentIn,
   pastInput,
+  PAST_INPUT,
   slugCost,
   textField,
   timeInput,
@@ -139,21 +142,24 @@ const NOTES: Partial<Readonly<Record<Name, string>>> = {
     '`bundle_url` leads your user to every event that the figure rests on. It needs no key and expires at `expires_at`.',
 };
 
-type Asked = {
+type Asked = PastInput & {
   readonly weeks: number;
-  readonly as_of?: string | undefined;
   readonly figure?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 };
 
-const checkAsked = (names: readonly Name[], { as_of, figure, from, to }: Asked): void => {
+const checkAsked = (names: readonly Name[], asked: Asked): void => {
+  const { figure, from, to } = asked;
   const others = names.filter((name) => !hasPast(name));
-  if (as_of !== undefined && others.length > 0) {
+  if (momentIn(asked) !== undefined && others.length > 0) {
     throw new Refusal(
       'invalid_input',
-      `\`as_of\` goes with the sections ${PAST_NAMES}. Ask for ${quoted(others)} without it.`,
+      `${PAST_INPUT} go with the sections ${PAST_NAMES}. Ask for ${quoted(others)} without them.`,
     );
+  }
+  if (asked.observed_as_of !== undefined && names.includes('proof')) {
+    throw new Refusal('invalid_input', 'The section `proof` takes `as_of` and no `observed_as_of`.');
   }
   const isProof = names.includes('proof');
   if (isProof && figure === undefined) {
@@ -165,10 +171,10 @@ const checkAsked = (names: readonly Name[], { as_of, figure, from, to }: Asked):
 };
 
 const sectionOf = (name: Name, brandId: string, asked: Asked, now: number): Section => {
-  const { weeks, as_of, figure, from, to } = asked;
+  const { weeks, as_of, observed_as_of, figure, from, to } = asked;
   const endpoint = ENDPOINTS[name];
   const params = { brandId };
-  const since = utcDateOfMs((as_of === undefined ? now : Date.parse(as_of)) - weeks * 7 * DAY_MS);
+  const since = utcDateOfMs(Date.parse(momentIn(asked) ?? new Date(now).toISOString()) - weeks * 7 * DAY_MS);
   const queries: Partial<Readonly<Record<Name, Readonly<Record<string, unknown>>>>> = {
     velocity: { weeks },
     daily_activity: { from: since },
@@ -178,7 +184,7 @@ const sectionOf = (name: Name, brandId: string, asked: Asked, now: number): Sect
     proof: { figure, from, to },
   };
   if (name === 'network') return { name, endpoint, input: { query: { brand_id: brandId } } };
-  const query = { ...queries[name], as_of };
+  const query = { ...queries[name], as_of, observed_as_of };
   return { name, endpoint, input: { params, query }, isOwn: name === 'tech_stack' || name === 'proof' };
 };
 
@@ -218,7 +224,10 @@ export const getBrand = tool({
     const names = [...new Set(include)];
     checkAsked(names, asked);
     // An unknown brand or a wrong moment would make every section fail, so this is read first.
-    const input = { params: { brandId: text }, query: { as_of: asked.as_of } };
+    const input = {
+      params: { brandId: text },
+      query: { as_of: asked.as_of, observed_as_of: asked.observed_as_of },
+    };
     const profile = await context.call(getBrandEndpoint, input);
     const options = { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl: context.baseUrl };
     const record = separate(profile.data, options) as JsonObject;

@@ -14,6 +14,7 @@ import { Refusal } from '#contracts/errors.ts';
 import {
   NOT_SEEN,
   NO_MONEY,
+  type PastInput,
   RESULT_MAX_BYTES,
   SHARED_PAGES,
   bytesOf,
@@ -24,7 +25,7 @@ import {
 import { type Json, type JsonObject, OBSERVED_IN_FETCH_MAX, separate } from '../output/observed.ts';
 import { type ImagesAsked, type Pictures, creativesIn, imageIndexOf } from '../output/pictures.ts';
 import { type ToolContext, tool } from './define-tool.ts';
-import { categoryIdOf, imagesInput, isUuid, pastInput } from './parameters.ts';
+import { categoryIdOf, imagesInput, isUuid, momentIn, PAST_INPUT, pastInput } from './parameters.ts';
 
 export type FetchKind = {
   readonly endpoint: Endpoint;
@@ -99,9 +100,9 @@ export const FETCH_KINDS: Readonly<Record<string, FetchKind>> = {
   },
 };
 
-/** The second endpoint takes no `as_of`, so an answer of a past moment is without it. */
-export const endpointsOf = ({ endpoint, more }: FetchKind, asOf?: string): readonly Endpoint[] =>
-  more && asOf === undefined ? [endpoint, more.endpoint] : [endpoint];
+/** The second endpoint has no past, so an answer of a past moment is without it. */
+export const endpointsOf = ({ endpoint, more }: FetchKind, past: PastInput = {}): readonly Endpoint[] =>
+  more && momentIn(past) === undefined ? [endpoint, more.endpoint] : [endpoint];
 
 export const scopesOfKind = (kind: FetchKind): readonly Scope[] => [
   ...new Set(endpointsOf(kind).map(({ scope }) => scope)),
@@ -127,21 +128,21 @@ const isCategorySlug = (id: string): boolean =>
 
 type Fetched = { readonly kind: FetchKind; readonly result: JsonObject; readonly record: Json };
 
-const fetchObject = async (id: string, context: ToolContext, asOf?: string): Promise<Fetched> => {
+const fetchObject = async (id: string, context: ToolContext, past: PastInput = {}): Promise<Fetched> => {
   const parsed = parseId(id);
   if (!parsed) {
     const kinds = Object.keys(FETCH_KINDS).map((kind) => `\`${kind}:\``);
     throw new Refusal('invalid_input', `The id must begin with one of ${kinds.join(', ')}.`);
   }
   const { kind } = parsed;
-  if (asOf !== undefined && kind.endpoint.past === undefined) {
-    const message = '`as_of` goes with ids that begin with `brand:` or `ad:`. Fetch this one without it.';
+  if (momentIn(past) !== undefined && kind.endpoint.past === undefined) {
+    const message = `${PAST_INPUT} go with ids that begin with \`brand:\` or \`ad:\`. Fetch this one without them.`;
     throw new Refusal('invalid_input', message);
   }
   const key = isCategorySlug(id) ? await categoryIdOf(context, parsed.key) : parsed.key;
   const params = { [kind.parameter]: key };
   const [main, more] = await Promise.all(
-    endpointsOf(kind, asOf).map((endpoint) => context.call(endpoint, { params, query: { as_of: asOf } })),
+    endpointsOf(kind, past).map((endpoint) => context.call(endpoint, { params, query: past })),
   );
   if (!main) throw new Error('a kind has an endpoint');
 
@@ -208,12 +209,12 @@ export const fetchTool = tool({
     const parsed = parseId(id);
     return [...(parsed ? scopesOfKind(parsed.kind) : [])];
   },
-  cost: ({ id, as_of }) => {
+  cost: ({ id, ...past }) => {
     const parsed = parseId(id);
-    return parsed ? endpointsOf(parsed.kind, as_of).length + (isCategorySlug(id) ? 1 : 0) : 1;
+    return parsed ? endpointsOf(parsed.kind, past).length + (isCategorySlug(id) ? 1 : 0) : 1;
   },
-  run: async ({ id, as_of, images, image_type }, context) => {
-    const fetched = await fetchObject(id, context, as_of);
+  run: async ({ id, images, image_type, ...past }, context) => {
+    const fetched = await fetchObject(id, context, past);
     const asked: ImagesAsked = { count: fetched.kind.hasImages === true ? images : 0, type: image_type };
     const pictures = await context.pictures(creativesIn(fetched.record, context.baseUrl), asked);
     return textResult(withPictures(fetched.result, pictures), pictures.blocks);

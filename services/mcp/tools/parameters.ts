@@ -5,6 +5,7 @@ import { getBrand } from '#operations/brands/brands.ts';
 import { listCategories } from '#operations/categories.ts';
 import type { Json, JsonObject } from '../output/observed.ts';
 import { IMAGE_TYPES, IMAGES_MAX } from '../output/pictures.ts';
+import type { PastInput } from '../output/result.ts';
 import type { ToolContext } from './define-tool.ts';
 
 const LIMIT_MAX = 25;
@@ -25,10 +26,15 @@ const TIME_MAX_LENGTH = 40;
 /** Endpoints check times and days, so that `tools/list` does not repeat their patterns. */
 export const timeInput = (description: string, format: 'date-time' | 'date' = 'date-time') =>
   z.string().max(TIME_MAX_LENGTH).optional().meta({ format, description });
-/** `where`: parts of the tool that take `as_of`. */
+/** `where`: parts of the tool that have a past. */
 export const pastInput = (where: string) => ({
   as_of: timeInput(`Past moment such as 2026-11-01T00:00:00Z; the answer is as known then. For ${where}.`),
+  observed_as_of: timeInput('The same, by what was observed until then, also if recorded later.'),
 });
+/** The earlier moment; `undefined`: now. */
+export const momentIn = ({ as_of, observed_as_of }: PastInput): string | undefined =>
+  [as_of, observed_as_of].filter((one) => one !== undefined).toSorted()[0];
+export const PAST_INPUT = '`as_of` and `observed_as_of`';
 
 export const Brand = slugOrUuid.meta({ description: 'Slug or uuid of a brand.' });
 export const Category = slugOrUuid.meta({ description: 'Slug or uuid of a category.' });

@@ -30,7 +30,9 @@ import {
   imagesInput,
   isUuid,
   listInput,
+  momentIn,
   pastInput,
+  PAST_INPUT,
   slugCost,
   textField,
 } from './parameters.ts';
@@ -113,15 +115,15 @@ export const searchAds = tool({
     return brand === undefined || isUuid(brand) || isBrandAlone ? ['ads:read'] : ['ads:read', 'brands:read'];
   },
   cost: ({ brand }) => 1 + slugCost(brand),
-  run: async ({ brand, q, format, status, country, as_of, limit, cursor }, context) => {
+  run: async ({ brand, q, format, status, country, as_of, observed_as_of, limit, cursor }, context) => {
     if (brand !== undefined && [q, format, status, country].every((one) => one === undefined)) {
-      const input = { params: { brandId: brand }, query: { as_of } };
+      const input = { params: { brandId: brand }, query: { as_of, observed_as_of } };
       return listAnswer(listBrandAds, { limit, cursor, ...input, notes: NOTES }, context);
     }
-    if (as_of !== undefined) {
+    if (momentIn({ as_of, observed_as_of }) !== undefined) {
       throw new Refusal(
         'invalid_input',
-        '`as_of` goes with `brand` alone: leave out `q`, `format`, `status` and `country`.',
+        `${PAST_INPUT} go with \`brand\` alone: leave out \`q\`, \`format\`, \`status\` and \`country\`.`,
       );
     }
     const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);

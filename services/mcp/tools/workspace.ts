@@ -40,7 +40,17 @@ import {
 import { type Json, type JsonObject, OBSERVED_IN_FETCH_MAX, separate } from '../output/observed.ts';
 import { type EndpointInput, type ToolContext, tool } from './define-tool.ts';
 import { listAnswer, readSections } from './list-answer.ts';
-import { Brand, brandIdOf, isUuid, listInput, pastInput, slugCost, timeInput } from './parameters.ts';
+import {
+  Brand,
+  brandIdOf,
+  isUuid,
+  listInput,
+  momentIn,
+  PAST_INPUT,
+  pastInput,
+  slugCost,
+  timeInput,
+} from './parameters.ts';
 
 const INCLUDE_MAX = 3;
 
@@ -97,15 +107,16 @@ export const getWorkspace = tool({
   kind: 'reader',
   scopes: ({ include }): readonly Scope[] => [...new Set(include.map((name) => PARTS[name].endpoint.scope))],
   cost: ({ include }) => new Set(include).size,
-  run: async ({ include, as_of, limit, cursor }, context) => {
+  run: async ({ include, as_of, observed_as_of, limit, cursor }, context) => {
     const names = [...new Set(include)];
     const [first] = names;
-    if (as_of !== undefined && names.some((name) => name !== 'tracked_brands')) {
-      throw new Refusal('invalid_input', '`as_of` goes with `tracked_brands` alone in `include`.');
+    const past = { as_of, observed_as_of };
+    if (momentIn(past) !== undefined && names.some((name) => name !== 'tracked_brands')) {
+      throw new Refusal('invalid_input', `${PAST_INPUT} go with \`tracked_brands\` alone in \`include\`.`);
     }
     if (names.length === 1 && first !== undefined && isList(PARTS[first].endpoint)) {
       const { endpoint, isOwn } = PARTS[first];
-      return listAnswer(endpoint, { limit, cursor, query: { as_of }, isOwn }, context);
+      return listAnswer(endpoint, { limit, cursor, query: past, isOwn }, context);
     }
     if (cursor !== undefined) {
       throw new Refusal('invalid_input', '`cursor` goes with a single list in `include`.');
@@ -156,6 +167,7 @@ const VIEWS_OF = {
   kinds: ['signals', 'items'],
   date: ['items'],
   as_of: ['items'],
+  observed_as_of: ['items'],
   brand: ['items', 'differences'],
   since: ['differences'],
   until: ['differences'],
@@ -207,7 +219,7 @@ export const listChanges = tool({
   },
   cost: ({ view, brand }) => 1 + (view === 'differences' ? 0 : slugCost(brand)),
   run: async (args, context) => {
-    const { view, days, date, brand, kinds, as_of, since, until, limit, cursor } = args;
+    const { view, days, date, brand, kinds, as_of, observed_as_of, since, until, limit, cursor } = args;
     checkView(view, args);
     if (view === 'differences') {
       const request = { limit, cursor, query: { since, until }, notes: DIFFERENCES_NOTES };
@@ -221,7 +233,7 @@ export const listChanges = tool({
       return listAnswer(listSignals, { limit, cursor, query: { days, kinds: names }, notes: NOTES }, context);
     }
     const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
-    const query = { days, types: names, date, brand_id: brandId, as_of };
+    const query = { days, types: names, date, brand_id: brandId, as_of, observed_as_of };
     return listAnswer(listRadar, { limit, cursor, query, notes: NOTES }, context);
   },
 });

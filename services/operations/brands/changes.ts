@@ -189,6 +189,7 @@ export const listBrandChanges = endpoint({
       asOf:
         typeof observed === 'string' ? observed : (window.until.recordedUntil ?? window.now).toISOString(),
       count: items.length,
+      total: differences.length,
       next: end < differences.length ? [end, ...cursorOf(window.until)] : null,
       sinceToken: signToken(asked, window, dependencies),
     };

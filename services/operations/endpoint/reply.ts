@@ -14,6 +14,8 @@ export type Reply = {
    */
   readonly asOf: string | null;
   readonly count?: number;
+  /** Items of all pages, where that is known. */
+  readonly total?: number;
   /** `null` on the last page. */
   readonly next?: readonly (string | number)[] | null;
   /** JSON text. */

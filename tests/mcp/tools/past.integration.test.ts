@@ -60,14 +60,16 @@ beforeAll(async () => {
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 
-const getThen = async (path: string): Promise<Reply> => {
-  const reply = await get(`${path}${path.includes('?') ? '&' : '?'}as_of=${moment}`);
+type Parameter = 'as_of' | 'observed_as_of';
+const getThen = async (path: string, parameter: Parameter = 'as_of'): Promise<Reply> => {
+  const reply = await get(`${path}${path.includes('?') ? '&' : '?'}${parameter}=${moment}`);
   expect(reply.headers['x-as-of-late-events']).toBe(String(lateEvents.length));
   return reply;
 };
-const expectPastNote = (notes: readonly string[]): void => {
-  expect(notes.filter((note) => note.includes(`as known at ${moment}`))).toHaveLength(1);
-  expect(notes[0]).toMatch(new RegExp(`do not count: ${lateEvents.length}\\.$`));
+const expectPastNote = (notes: readonly string[], parameter: Parameter = 'as_of'): void => {
+  const [words, verb] = parameter === 'as_of' ? ['as known at', 'do not count'] : ['as observed by', 'count'];
+  expect(notes.filter((note) => note.includes(`${words} ${moment}`))).toHaveLength(1);
+  expect(notes[0]).toMatch(new RegExp(`afterwards, ${verb}: ${lateEvents.length}\\.$`));
 };
 
 /** Calls of list tools, with the request of the API. */
@@ -160,7 +162,54 @@ describe('as_of', () => {
   });
 });
 
+describe('observed_as_of', () => {
+  const asked = (): object => ({ observed_as_of: moment });
+
+  test.each(LISTS)('%s answers as the API does, with the late events', async (name, args, path) => {
+    const { data } = await getThen(path(), 'observed_as_of');
+    const shown = await ask(name, { ...args(), ...asked() });
+    expect(shown.items.length).toBeGreaterThan(0);
+    expect(differences(shown.items, data)).toEqual([]);
+    expectPastNote(shown.notes, 'observed_as_of');
+  });
+
+  test('sections and objects answer as the API does, with the late events', async () => {
+    const { data } = await getThen(`/v1/brands/${brandId}`, 'observed_as_of');
+    const shown = await ask('get_brand', { brand: 'alpha', include: ['profile'], ...asked() });
+    expect(differences(shown.sections['profile'] ?? {}, data)).toEqual([]);
+    expectPastNote(shown.notes, 'observed_as_of');
+    const id = String(adIds[0]);
+    const ad = await getThen(`/v1/ads/${id}`, 'observed_as_of');
+    const { text } = (await ask('fetch', { id: `ad:${id}`, ...asked() })) as never as { text: string };
+    expect(differences(JSON.parse(text), ad.data)).toEqual([]);
+    expect(JSON.parse(text)).toMatchObject({ status: 'missing' });
+  });
+
+  test.each([
+    ['get_brand', { brand: 'alpha', include: ['proof'], figure: 'active_ads' }],
+    ['get_brand', { brand: 'alpha', include: ['similar'] }],
+    ['fetch', { id: 'category:shoes' }],
+    ['search_ads', { brand: 'alpha', q: 'boots' }],
+    ['get_workspace', { include: ['me'] }],
+    ['list_changes', { view: 'signals' }],
+  ])('%s refuses it for parts without a past: %j', async (name, args) => {
+    const refused = await opened.call(name, { ...args, ...asked() });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('`observed_as_of`')]);
+  });
+});
+
 describe('list_changes with the view `differences`', () => {
+  test('says how many there are at a brand when it shows fewer', async () => {
+    const { data } = await get(`/v1/brands/${brandId}/changes?since=2026-01-01T00:00:00Z&limit=100`);
+    const total = (data as readonly object[]).length;
+    expect(total).toBeGreaterThan(1);
+    const asked = { view: 'differences', brand: 'alpha', since: '2026-01-01T00:00:00Z' };
+    const page = await ask('list_changes', { ...asked, limit: 1 });
+    expect(page.notes).toContain(`The list has ${total} items in all.`);
+    const whole = await ask('list_changes', { ...asked, limit: 25 });
+    expect(whole.notes.join(' ')).not.toContain('items in all');
+  });
+
   test.each([
     ['of a brand', () => ({ brand: 'alpha' }), () => `/v1/brands/${brandId}/changes`],
     ['of tracked brands', () => ({}), () => '/v1/{ws}/changes'],
