@@ -345,3 +345,16 @@ test('a test world whose pages are named refuses pages of other origins', async 
   expect(refused.body).toContain('CORS_ORIGINS');
   expect((await from(worldApp, 'null')).statusCode).toBe(403);
 });
+
+test('a test world whose pages are named refuses a host whose name was rebound to it', async () => {
+  const named = 'https://world.example';
+  const guarded = await world.api({ testMode: true, corsOrigins: [named] });
+  const at = (host: string) => guarded.inject({ url: '/v1/me', headers: { ...bearer(KEY), host } });
+  const own = ['127.0.0.1:8080', 'localhost:8080', '[::1]:8080', new URL(BASE_URL).host, 'world.example'];
+  for (const host of own) expect([host, (await at(host)).statusCode]).toEqual([host, 200]);
+  for (const host of ['rebound.example:8080', 'localhost.rebound.example']) {
+    const refused = await at(host);
+    expect([host, refused.statusCode]).toEqual([host, 403]);
+    expect(refused.body).toContain('CORS_ORIGINS');
+  }
+});

@@ -151,6 +151,12 @@ const ORIGIN_REFUSED = new Refusal(
   'not_yours',
   'Pages of this origin may not call this test world. Its operator can list the origin in CORS_ORIGINS.',
 );
+const HOST_REFUSED = new Refusal(
+  'not_yours',
+  'This test world is not reached by this host name. Its operator can list the origin of the name in CORS_ORIGINS.',
+);
+/** Names that no foreign server of names can lead elsewhere. */
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
 const refusalOf = (code: ErrorCode & DetailCode, message: string): Refusal =>
@@ -278,10 +284,14 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   app.setNotFoundHandler(sendNotFound);
   const origins = resources.corsOrigins ?? [];
   registerCrossOrigin(app, origins);
-  // The key of a test world is public, so a page that a browser shows could use it on the machine of its reader.
+  // The key of a test world is public, so a page that a browser shows could use it on the machine of its reader: from
+  // its origin, or without one from its host, whose name was rebound to the address of this machine.
   if (resources.testMode && !origins.includes('*')) {
+    const hosts = new Set([dependencies.baseUrl, ...origins].map((url) => new URL(url).host));
     app.addHook('onRequest', (request, reply, done) => {
-      const { origin } = request.headers;
+      const { origin, host = '' } = request.headers;
+      if (!hosts.has(host.toLowerCase()) && !LOOPBACK_HOST.test(host))
+        return sendRefusal(request, reply, HOST_REFUSED);
       if (origin === undefined || origins.includes(origin)) return done();
       sendRefusal(request, reply, ORIGIN_REFUSED);
     });
