@@ -10,24 +10,37 @@ const CELL_MAX = 60;
 /** Without a terminal every column is printed. */
 const widthOfTerminal = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);
 
-const cellOf = (value: unknown): Fields[string] => {
-  if (typeof value !== 'object' || value === null) return (value ?? null) as Fields[string];
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
-  return JSON.stringify(value);
-};
+type Cell = Fields[string];
+type ListFields = (list: readonly unknown[], name: string) => Fields;
 
-/** Nested objects become `outer.inner`. */
-const fieldsOf = (value: unknown, name = ''): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { [name]: cellOf(value) };
+const countOf = (list: readonly unknown[]): string => `${list.length} item${list.length === 1 ? '' : 's'}`;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Nested objects become `outer.inner`. `ofRecords`: fields of a list of objects. */
+const fieldsOf = (value: unknown, ofRecords: ListFields, name = ''): Fields => {
+  if (!isObject(value)) return { [name]: (value ?? null) as Cell };
+  if (Array.isArray(value))
+    return value.some(isObject) ? ofRecords(value, name) : { [name]: value.map(String) };
   const parts = Object.entries(value).map(([inner, one]) =>
-    fieldsOf(one, name === '' ? inner : `${name}.${inner}`),
+    fieldsOf(one, ofRecords, name === '' ? inner : `${name}.${inner}`),
   );
   return Object.assign({}, ...parts) as Fields;
 };
 
+const numberOfItems: ListFields = (list, name) => ({ [name]: countOf(list) });
+
+const lineOf = (item: unknown): string =>
+  Object.entries(fieldsOf(item, numberOfItems))
+    .map(([name, cell]) => `${name}: ${Array.isArray(cell) ? cell.join(' ') : String(cell ?? '-')}`)
+    .join(', ');
+const lineForEach: ListFields = (list, name) =>
+  Object.fromEntries(list.map((item, index) => [`${name}.${index}`, lineOf(item)]));
+
 const shortened = (row: Fields): Fields => {
-  const short = (cell: Fields[string]): Fields[string] =>
-    String(cell ?? '').length > CELL_MAX ? `${String(cell).slice(0, CELL_MAX - 1)}…` : cell;
+  const short = (cell: Cell): Cell => {
+    if (String(cell ?? '').length <= CELL_MAX) return cell;
+    return Array.isArray(cell) ? countOf(cell) : `${String(cell).slice(0, CELL_MAX - 1)}…`;
+  };
   return Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, short(cell)]));
 };
 
@@ -48,9 +61,9 @@ const columnsOf = (rows: readonly Fields[]): readonly string[] => {
 export const printReply = (command: Command, reply: Reply): void => {
   if (isJson(command)) return console.log(JSON.stringify(reply));
   if (Array.isArray(reply.data)) {
-    const rows = reply.data.map((one) => shortened(fieldsOf(one)));
+    const rows = reply.data.map((one) => shortened(fieldsOf(one, numberOfItems)));
     const { columns } = command.optsWithGlobals<{ columns?: string }>();
     printTable(command, columns?.split(',') ?? columnsOf(rows), rows);
-  } else printRecord(command, fieldsOf(reply.data));
+  } else printRecord(command, fieldsOf(reply.data, lineForEach));
   console.error(`as of ${reply.meta.as_of}`);
 };

@@ -72,7 +72,7 @@ const registerOperation = (program: Command, operation: Operation): Command => {
   const command = program.command(operationId).summary(summary).description(description);
   for (const name of pathNames) command.argument(`<${name}>`);
   for (const field of fields) command.addOption(optionOf(field));
-  if (isPaged) command.option('--all', 'all pages from the cursor on');
+  if (isPaged) command.option('--all', 'all pages from the cursor on; with --json a line for each page');
   return command.action(() =>
     runWithSession(command, (session) => runOperation(operation, session, command)),
   );

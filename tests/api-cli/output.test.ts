@@ -48,7 +48,35 @@ test('named columns are printed also where they do not fit', () => {
   expect(printed[1]).toBe('https://ads.example/v1/brands/a   a');
 });
 
-test('a record has a line for each field, and lists of records as JSON', () => {
-  printReply(command(), { data: { id: 'x', tags: ['a', 'b'], items: [{ n: 1 }], page: { id: '7' } }, meta });
-  expect(printed).toEqual(['id       x', 'tags     a, b', 'items    [{"n":1}]', 'page.id  7']);
+test('a record has a line for each field, and for each item of a list of records', () => {
+  const items = [{ n: 1, page: { id: '7' }, scans: [{ at: 'now' }] }, { n: null }];
+  printReply(command(), { data: { id: 'x', tags: ['a', 'b'], items, page: { id: '7' } }, meta });
+  expect(printed).toEqual([
+    'id       x',
+    'tags     a, b',
+    'items.0  n: 1, page.id: 7, scans: 1 item',
+    'items.1  n: -',
+    'page.id  7',
+  ]);
+});
+
+test('a table has the number of items in place of lists that are long or hold records', () => {
+  terminal(null);
+  const rows = [
+    { id: 'x', tags: ['a', 'b'], brands: Array(9).fill('0c914789'), numbers: [1, 2], scans: [{ n: 1 }] },
+    { id: 'y', tags: [], brands: [], numbers: [3], scans: [{ n: 1 }, { n: 2 }] },
+  ];
+  printReply(command(), { data: rows, meta });
+  expect(printed).toEqual([
+    'id  tags  brands   numbers  scans',
+    'x   a, b  9 items  1, 2     1 item',
+    'y                  3        2 items',
+  ]);
+});
+
+test('with --json a reply is as it was sent', () => {
+  const json = new Command().option('--json').parse(['--json'], { from: 'user' });
+  const reply = { data: [{ scans: [{ n: 1 }] }], meta };
+  printReply(json, reply);
+  expect(printed).toEqual([JSON.stringify(reply)]);
 });
