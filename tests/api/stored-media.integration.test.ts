@@ -198,6 +198,16 @@ describe('getMedia', () => {
     });
     expect(reply.headers['cache-control']).toMatch(/^private, max-age=\d+, immutable$/);
   });
+  test('has the headers of GET in the reply to HEAD', async () => {
+    const url = await pathOf(PICTURE_KEY);
+    const of = async (method: 'GET' | 'HEAD') => {
+      const reply = await app.inject({ method, url });
+      const { date: _date, 'x-request-id': _id, 'cache-control': _age, ...headers } = reply.headers;
+      return headers;
+    };
+    expect(await of('HEAD')).toEqual(await of('GET'));
+  });
+
   test('returns 304 for a known ETag', async () => {
     const reply = await load(await pathOf(PICTURE_KEY), { 'if-none-match': `"x", "${PICTURE_KEY}"` });
     expect([reply.statusCode, reply.rawPayload.length]).toEqual([304, 0]);

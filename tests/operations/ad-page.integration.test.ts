@@ -467,6 +467,25 @@ describe('getAdProof 200', () => {
   });
 });
 
+describe('the signed links of proofs', () => {
+  it('have the headers of GET in the reply to HEAD', async () => {
+    const { page_url } = await proofOf(adId);
+    const figure = await on(app).get('/v1/brands?limit=1', { key });
+    const [brand] = figure.data as { id: string }[];
+    const { data } = await on(app).get(`/v1/brands/${brand?.id}/proof?figure=active_ads`, { key });
+    for (const link of [page_url, (data as { bundle_url: string }).bundle_url]) {
+      const { pathname, search } = new URL(link);
+      const of = async (method: 'GET' | 'HEAD') => {
+        const reply = await app.inject({ method, url: `${pathname}${search}` });
+        const { date: _date, 'x-request-id': _id, 'transfer-encoding': _framing, ...headers } = reply.headers;
+        return { status: reply.statusCode, headers, bytes: Buffer.byteLength(reply.body) };
+      };
+      const [get, head] = [await of('GET'), await of('HEAD')];
+      expect([head.status, head.headers, head.bytes]).toEqual([get.status, get.headers, 0]);
+    }
+  });
+});
+
 describe('getAdProof 400', () => {
   it('is the reply for a moment before the first event', async () => {
     const reply = await on(app).get(`/v1/ads/${adId}/proof?as_of=2026-01-01T00:00:00Z`, { key });

@@ -42,9 +42,9 @@ export const createFileLimit = (max = FILES_IN_FLIGHT_MAX): LimitFiles => {
   };
 };
 
-/** A `HEAD` request opens no file. */
-const contentFor = (request: FastifyRequest, read: () => Readable): Readable | undefined =>
-  request.method === 'HEAD' ? undefined : read();
+/** A `HEAD` request opens no file. Without a stream the framework would send a length of 0. */
+const contentFor = (request: FastifyRequest, read: () => Readable): Readable =>
+  request.method === 'HEAD' ? Readable.from([]) : read();
 
 /** A test world signs its links by a secret of its own, and serves their files. */
 const refuseFile = async (
@@ -231,7 +231,7 @@ export const registerProofs = (app: FastifyInstance, dependencies: ApiDependenci
           .header('cache-control', 'private, no-store')
           .header('x-content-type-options', 'nosniff')
           .type(isPage ? 'text/html; charset=utf-8' : 'application/x-ndjson; charset=utf-8');
-        if (isPage && request.method !== 'HEAD') {
+        if (isPage) {
           const left = new AbortController();
           reply.raw.once('close', () => left.abort());
           const signal = AbortSignal.any([left.signal, AbortSignal.timeout(PROOF_MAX_MS)]);
