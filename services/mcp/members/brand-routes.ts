@@ -15,6 +15,7 @@ import { getBrandCoverage } from '#operations/brands/coverage.ts';
 import { listAdCreatives } from '#operations/creatives.ts';
 import { listRadar } from '#operations/radar.ts';
 import { listTrackedBrands } from '#operations/tracked-brands.ts';
+import { isTrackedBrand } from '#projections/tracking/read.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
 import { type McpDependencies, createToolContext, sentenceOf, takeRequests } from '../calls.ts';
@@ -29,7 +30,9 @@ import {
   brandsPage,
   brandsPath,
 } from '../pages/brand-page.ts';
+import type { PastInput } from '../output/result.ts';
 import type { ToolContext } from '../tools/define-tool.ts';
+import { momentIn } from '../tools/parameters.ts';
 import { ACCOUNT, type MemberPages, findSignedIn, sendMessage, sendOn, sendPage } from './pages-context.ts';
 
 const TRACKED_MAX = 100;
@@ -70,8 +73,8 @@ const createFirstTimes = (eventStore: Pick<EventStore, 'read'>) => {
 };
 
 type Asked = {
-  /** `undefined`: now. */
-  readonly moment: string | undefined;
+  /** Empty: now. */
+  readonly moments: PastInput;
   readonly cursor: string | undefined;
   readonly hasLeft: () => boolean;
 };
@@ -80,20 +83,20 @@ type Asked = {
 const readKnown = async (
   context: ToolContext,
   present: KnownBrand['brand'],
-  { moment, cursor, hasLeft }: Asked,
+  { moments, cursor, hasLeft }: Asked,
 ): Promise<KnownBrand | 'left'> => {
   const params = { brandId: present.id };
-  const query = { observed_as_of: moment };
-  const past = moment === undefined ? null : await context.call(getBrand, { params, query });
+  const moment = momentIn(moments);
+  const past = moment === undefined ? null : await context.call(getBrand, { params, query: moments });
   if (hasLeft()) return 'left';
   const brand = past === null ? present : (past.data as unknown as KnownBrand['brand']);
   const end = new Date(moment ?? context.now).toISOString();
   // The figures are about days up to the last scan, which may be long ago.
   const [from] = [windowStart(end, PLOT_DAYS), windowStart(brand.as_of, WINDOW_DAYS.month)].toSorted();
-  const activity = await context.call(getBrandDailyActivity, { params, query: { ...query, from } });
+  const activity = await context.call(getBrandDailyActivity, { params, query: { ...moments, from } });
   if (hasLeft()) return 'left';
   const radar = await context.call(listRadar, {
-    query: { ...query, brand_id: present.id, days: PLOT_DAYS, limit: RADAR_ITEMS, cursor },
+    query: { ...moments, brand_id: present.id, days: PLOT_DAYS, limit: RADAR_ITEMS, cursor },
   });
   const coverage = moment === undefined ? await context.call(getBrandCoverage, { params }) : null;
   return {
@@ -108,6 +111,8 @@ const readKnown = async (
 
 const isBeforeFirstEvent = (error: unknown): boolean =>
   error instanceof Refusal && error.details.some(({ code }) => code === 'before_first_event');
+
+const WITH_HEAD = { exposeHeadRoute: true };
 
 type Visit = { readonly membership: Membership; readonly context: ToolContext };
 
@@ -173,7 +178,7 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
     return { membership, context: createToolContext(call, dependencies) };
   };
 
-  app.get(`${ACCOUNT}/workspaces/:ws/brands`, async (request, reply) => {
+  app.get(`${ACCOUNT}/workspaces/:ws/brands`, WITH_HEAD, async (request, reply) => {
     const { membership, context } = await enter(request, 1);
     const { cursor } = request.query as { readonly cursor?: unknown };
     const { data, cursor: next } = await context.call(listTrackedBrands, {
@@ -181,16 +186,17 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
     });
     const path = brandsPath(membership.workspaceId);
     const nextPath = next && `${path}?${new URLSearchParams({ cursor: next }).toString()}`;
-    return sendPage(reply, brandsPage(membership, data as never, nextPath));
+    return sendPage(reply, brandsPage(membership, data as never, nextPath), { hasFiles: true });
   });
 
-  app.get(`${ACCOUNT}/workspaces/:ws/brands/:brand`, async (request, reply) => {
+  app.get(`${ACCOUNT}/workspaces/:ws/brands/:brand`, WITH_HEAD, async (request, reply) => {
     const { membership, context } = await enter(request, BRAND_PAGE_COST);
-    const { observed_as_of: moment, cursor } = request.query as Readonly<Record<string, string | undefined>>;
+    const { as_of, observed_as_of, cursor } = request.query as Readonly<Record<string, string | undefined>>;
+    const moments = { as_of, observed_as_of };
     const { brand: brandId } = request.params as { readonly brand: string };
     const present = await context.call(getBrand, { params: { brandId } });
     const brand = present.data as unknown as KnownBrand['brand'];
-    const asked = { moment, cursor, hasLeft: () => reply.raw.closed };
+    const asked = { moments, cursor, hasLeft: () => reply.raw.closed };
     const known = await readKnown(context, brand, asked).catch((error: unknown) => {
       if (isBeforeFirstEvent(error)) return null;
       throw error;
@@ -202,7 +208,8 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
       known,
       firstObservedAt: (await firstObservedAt(brand.id)) ?? new Date(context.now),
       now: new Date(context.now),
-      moment: moment === undefined ? null : new Date(moment),
+      moments,
+      isTracked: await isTrackedBrand(dependencies.db, membership.workspaceId, brand.id),
     };
     return sendPage(reply, brandPage(page), { hasFiles: true });
   });

@@ -5,15 +5,18 @@ import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
 import type { TrackedBrandListItem } from '#contracts/resources/workspace/tracked-brand.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utcDate } from '#contracts/values/time.ts';
 import { WINDOW_DAYS, windowStart } from '#contracts/values/windows.ts';
+import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
 import { libraryUrl } from '#projections/ads/read.ts';
-import { cleanText } from '../output/result.ts';
+import { cleanText, type PastInput } from '../output/result.ts';
+import { momentIn } from '../tools/parameters.ts';
 import { PLOT_DAYS, activityPlot, activityTable, daysUntil, plural, shortDay } from './activity-plot.ts';
 import { type Html, dayOf, html, pageOf, timeOf } from './layout.ts';
 
 export const BRAND_STYLE = '/account/files/brand.css';
 export const BRAND_SCRIPT = '/account/files/brand.js';
-const HEAD = html`<link rel="stylesheet" href="${BRAND_STYLE}"><script type="module" src="${BRAND_SCRIPT}"></script>`;
+const STYLE = html`<link rel="stylesheet" href="${BRAND_STYLE}">`;
+const HEAD = html`${STYLE}<script type="module" src="${BRAND_SCRIPT}"></script>`;
 
 const SLUG_MAX_LENGTH = 100;
 
@@ -26,6 +29,15 @@ const brandPath = (
 
 type TrackedBrand = z.infer<typeof TrackedBrandListItem>;
 
+const brandRow = (workspaceId: string, { brand, freshness }: TrackedBrand): Html => {
+  const { name, domain, category, active_ads, new_ads_7d } = brand;
+  const at = freshness.as_of;
+  return html`<tr><th scope="row"><a href="${brandPath(workspaceId, brand)}"><bdi>${cleanText(name)}</bdi></a> <span class="muted">${domain}</span></th>
+<td>${category === null ? '–' : html`<bdi>${cleanText(category.name)}</bdi>`}</td>
+<td>${at === null ? '–' : html`${active_ads.toLocaleString('en')} <span class="muted">${new_ads_7d} new in 7 days</span>`}</td>
+<td>${at === null ? 'not scanned yet' : html`<time datetime="${at}">${timeOf(new Date(at))}</time>`}</td></tr>`;
+};
+
 export const brandsPage = (
   { workspaceId, workspaceName }: Membership,
   tracked: readonly TrackedBrand[],
@@ -36,16 +48,12 @@ export const brandsPage = (
     html`<p class="muted">Workspace <bdi>${workspaceName}</bdi></p>${
       tracked.length === 0
         ? html`<p>No brand is tracked here. An assistant, or the API, tracks a brand for the workspace.</p>`
-        : html`<ul class="list">${tracked.map(
-            ({ brand, freshness }) =>
-              html`<li><p><a href="${brandPath(workspaceId, brand)}"><bdi>${cleanText(brand.name)}</bdi></a></p><p class="muted">${brand.domain}: ${plural(brand.active_ads, 'active ad')}, ${brand.new_ads_7d} new in 7 days; ${
-                freshness.as_of === null
-                  ? 'not scanned yet'
-                  : `last scanned on ${timeOf(new Date(freshness.as_of))}`
-              }.</p></li>`,
-          )}</ul>`
+        : html`<table class="panel"><caption>Newest tracked first</caption>
+<thead><tr><th scope="col">Brand</th><th scope="col">Category</th><th scope="col">Active ads</th><th scope="col">Last observed</th></tr></thead><tbody>
+${tracked.map((one) => brandRow(workspaceId, one))}</tbody></table>`
     }${nextPath === null ? null : html`<p><a href="${nextPath}">Show more brands</a></p>`}
 <p><a href="/account">Back to your account</a></p>`,
+    STYLE,
   );
 
 /** A brand as observed by a moment. */
@@ -66,9 +74,10 @@ export type BrandPage = {
   /** Time of the first observation of the brand. */
   readonly firstObservedAt: Date;
   readonly now: Date;
-  /** `null`: now. */
-  readonly moment: Date | null;
-  /** `null`: nothing about the brand was observed by then. */
+  /** Empty: now. */
+  readonly moments: PastInput;
+  readonly isTracked: boolean;
+  /** `null`: nothing about the brand was known by then. */
   readonly known: KnownBrand | null;
 };
 
@@ -82,8 +91,16 @@ const SECOND = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 
 const momentText = (time: Date, unitMs: number): string =>
   unitMs < MINUTE_MS ? `${SECOND.format(time)} UTC` : timeOf(time);
 
+/** `null`: now. The slider chooses a moment of observation. */
+const momentOf = ({ moments: { as_of, observed_as_of } }: BrandPage): Date | null => {
+  const time = observed_as_of ?? as_of;
+  return time === undefined ? null : new Date(time);
+};
+
 /** The last position is now. */
-const positionsOf = ({ firstObservedAt, now, moment }: BrandPage) => {
+const positionsOf = (page: BrandPage) => {
+  const { firstObservedAt, now } = page;
+  const moment = momentOf(page);
   const [first, last] = [firstObservedAt.getTime(), now.getTime()];
   const unitMs = UNITS_MS.find((ms) => last - first >= POSITIONS_MIN * ms) ?? SECOND_MS;
   const [min, max] = [Math.ceil(first / unitMs), Math.ceil(last / unitMs)];
@@ -92,23 +109,32 @@ const positionsOf = ({ firstObservedAt, now, moment }: BrandPage) => {
 };
 
 const basisOf = (page: BrandPage): string => {
-  const { moment, known } = page;
-  if (moment === null) return 'All that is known now.';
-  const then = `As observed by ${momentText(moment, positionsOf(page).unitMs)}`;
+  const { moments, known } = page;
+  const { as_of, observed_as_of } = moments;
+  if (momentIn(moments) === undefined) return 'All that is known now.';
+  const { unitMs } = positionsOf(page);
+  const textOf = (sense: string, time?: string): readonly string[] =>
+    time === undefined ? [] : [`${sense} ${momentText(new Date(time), unitMs)}`];
+  const then = `As ${[...textOf('known at', as_of), ...textOf('observed by', observed_as_of)].join(' and ')}`;
   if (known?.past == null) return `${then}: nothing about this brand.`;
   const { events, late } = known.past;
-  return `${then}: rests on ${plural(events, 'event')}${late === 0 ? '' : `, ${late} of them recorded only later`}.`;
+  const verb =
+    observed_as_of === undefined ? `; ${late} more were observed by then and` : `, ${late} of them`;
+  return `${then}: rests on ${plural(events, 'event')}${late === 0 ? '' : `${verb} recorded only later`}.`;
 };
 
 const sliderOf = (page: BrandPage, path: string): Html => {
   const { unitMs, min, max, value } = positionsOf(page);
-  const shown = page.moment === null ? 'now' : momentText(page.moment, unitMs);
+  const moment = momentOf(page);
+  const shown = moment === null ? 'now' : momentText(moment, unitMs);
+  const { as_of, observed_as_of } = page.moments;
+  const sense = as_of !== undefined && observed_as_of === undefined ? 'known at' : 'observed by';
   return html`<form id="moment" class="panel" method="get" action="${path}" data-unit-ms="${unitMs}">
-<p class="moment"><label for="slider">As observed by</label> <strong id="position">${shown}</strong><a class="button" id="now" href="${path}">Now</a></p>
+<p class="moment"><label for="slider">As <span id="sense">${sense}</span></label> <strong id="position">${shown}</strong><a class="button" id="now" href="${path}">Now</a></p>
 <input id="slider" type="range" min="${min}" max="${max}" value="${value}" aria-valuetext="${shown}" aria-describedby="ends" disabled>
 <p class="ends muted" id="ends"><span>${momentText(page.firstObservedAt, unitMs)}: first observed</span> <span>now</span></p>
 <p id="basis" role="status">${basisOf(page)}</p>
-<noscript><label class="field" for="at">Moment, in UTC</label><input type="text" id="at" name="observed_as_of" value="${(page.moment ?? page.now).toISOString()}"><button>Show</button></noscript>
+<noscript><label class="field" for="at">Moment, in UTC</label><input type="text" id="at" name="observed_as_of" value="${(moment ?? page.now).toISOString()}"><button>Show</button></noscript>
 <p class="fault" role="alert" hidden><span></span> <button type="button">Try again</button></p></form>`;
 };
 
@@ -193,21 +219,27 @@ const cardOf = (workspaceId: string, item: Item): Html => {
   }<p class="links">${destination === null ? null : html`Leads to ${destinationOf(destination)}. `}<a href="${libraryUrl(ad.id)}" rel="noopener noreferrer" aria-label="In the ad library: ${title}">In the ad library</a></p></div></li>`;
 };
 
-const radarOf = ({ membership, moment }: BrandPage, { radar, cursor }: KnownBrand, path: string): Html => {
-  const query = new URLSearchParams({
-    ...(moment === null ? {} : { observed_as_of: moment.toISOString() }),
-    cursor: cursor ?? '',
-  });
+const NOTHING_LISTED =
+  'No change is listed. Changes are listed of days on which the workspace tracked the brand, and not of what was not looked at.';
+const NOT_TRACKED =
+  'No change is listed, because this workspace does not track the brand. Once an assistant, or the API, tracks it, changes are listed from then on.';
+
+const radarOf = (
+  { membership, moments, isTracked }: BrandPage,
+  { radar, cursor }: KnownBrand,
+  path: string,
+): Html => {
+  const query = new URLSearchParams({ ...omitUndefined(moments), cursor: cursor ?? '' });
   return html`<section class="panel" id="radar"><h2>What changed</h2><p class="muted">Newest first, in the ${PLOT_DAYS} days up to the last scan, while the workspace tracks the brand.</p>${
     radar.length === 0
-      ? html`<p>No change is listed. Changes are listed of days on which the workspace tracked the brand, and not of what was not looked at.</p>`
+      ? html`<p>${isTracked ? NOTHING_LISTED : NOT_TRACKED}</p>`
       : html`<ul class="cards">${radar.map((item) => cardOf(membership.workspaceId, item))}</ul>`
   }${cursor === null ? null : html`<p><a class="button" href="${path}?${query.toString()}#radar">Show older changes</a></p>`}</section>`;
 };
 
 const knownOf = (page: BrandPage, known: KnownBrand, path: string): Html => {
   // A day that has just begun is not one of the plot.
-  const last = new Date((page.moment ?? page.now).getTime() - 1);
+  const last = new Date(Date.parse(momentIn(page.moments) ?? page.now.toISOString()) - 1);
   const days = daysUntil(utcDate(last.toISOString()), known.activity);
   return html`${tilesOf(known)}<section class="panel"><h2>Daily activity</h2>${activityPlot(days)}${activityTable(days)}${
     known.coverage === null ? null : html`<p class="muted">${coverageOf(known.coverage)}</p>`

@@ -19,6 +19,7 @@ const isNow = () => slider.value === slider.max;
 const showPosition = () => {
   const text = isNow() ? 'now' : `${TIME.format(Number(slider.value) * unitMs)} UTC`;
   form.querySelector('#position').textContent = text;
+  form.querySelector('#sense').textContent = 'observed by';
   slider.setAttribute('aria-valuetext', text);
 };
 

@@ -200,6 +200,38 @@ describe('routes of brand pages', () => {
     expect(await (await visit(list)).text()).toContain(`href="${path}"`);
   });
 
+  test('show what was known at a moment, as REST answers', async () => {
+    const moment = new Date().toISOString();
+    const { data, headers } = await on(api).get(`/v1/brands/${alpha.id}/daily-activity?as_of=${moment}`, {
+      key,
+    });
+    expect((data as readonly object[]).length).toBeGreaterThan(0);
+    const text = await (await visit(`${path}?as_of=${moment}`)).text();
+    expect(text).toContain(`: rests on ${String(headers['x-as-of-events'])} events.`);
+    expect(text).toContain('As <span id="sense">known at</span>');
+    expect(await (await visit(`${path}?as_of=2020-01-01T00:00:00Z`)).text()).toContain(
+      'nothing about this brand.',
+    );
+    expect((await visit(`${path}?as_of=yesterday`)).status).toBe(400);
+  });
+
+  test('say of a brand that the workspace does not track why no change is listed', async () => {
+    const theirs = await signInAs(other);
+    const text = await (await visit(path.replace(key.workspaceId, other.workspaceId), theirs)).text();
+    expect(text).toContain('this workspace does not track the brand');
+  });
+
+  test('answer HEAD with the headers of GET', async () => {
+    for (const url of [path, `/account/workspaces/${key.workspaceId}/brands`]) {
+      const of = async (method: string) => {
+        const headers = { cookie: `adintel-signed-in=${cookie}` };
+        const response = await fetch(`${baseUrl}${url}`, { method, headers });
+        return [response.status, response.headers.get('content-type'), response.headers.get('cache-control')];
+      };
+      expect(await of('HEAD')).toEqual(await of('GET'));
+    }
+  });
+
   test('send the page without scripts of others, and not to be stored', async () => {
     const { status, headers } = await visit(path);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -298,6 +330,10 @@ describe.skipIf(CHROMIUM === null)('the page of a brand in a browser', () => {
 
   test('shows the figures, the plot, shaded days and scans, and tells them in the table', async () => {
     await page.goto(`${baseUrl}/account/workspaces/${key.workspaceId}/brands`);
+    await page.setViewportSize(NARROW);
+    await inspect('list-phone');
+    await page.setViewportSize(DESKTOP);
+    await inspect('list');
     await page.getByRole('link', { name: 'alpha' }).click();
     await page.getByRole('heading', { name: 'alpha', level: 1 }).waitFor();
     expect(await figure('Active ads').textContent()).toBe('4');

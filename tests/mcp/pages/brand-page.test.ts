@@ -41,7 +41,8 @@ const page: BrandPage = {
   brand,
   firstObservedAt: new Date('2026-10-01T06:00:00Z'),
   now: new Date(`${LAST}T12:00:00Z`),
-  moment: null,
+  moments: {},
+  isTracked: true,
   known,
 };
 
@@ -56,6 +57,33 @@ describe('the page of a brand', () => {
         text.includes('id="moment"') ? ['<script type="module" src="/account/files/brand.js">'] : [],
       );
     }
+  });
+
+  test('says whether nothing changed or the workspace does not track the brand', () => {
+    const quiet = { ...known, radar: [], cursor: null };
+    expect(brandPage({ ...page, known: quiet })).not.toContain('does not track the brand');
+    expect(brandPage({ ...page, known: quiet, isTracked: false })).toContain('does not track the brand');
+  });
+
+  test.each([
+    [
+      { as_of: `${LAST}T06:00:00Z` },
+      'As known at 20 November 2026 at 06:00 UTC: rests on 7 events; 2 more were',
+    ],
+    [
+      { observed_as_of: `${LAST}T06:00:00Z` },
+      'As observed by 20 November 2026 at 06:00 UTC: rests on 7 events, 2 of',
+    ],
+    [
+      { as_of: `${LAST}T06:00:00Z`, observed_as_of: '2026-11-19T06:00:00Z' },
+      'As known at 20 November 2026 at 06:00 UTC and observed by 19 November 2026 at 06:00 UTC: rests on 7',
+    ],
+  ])('of %j says so, and leads to older changes of the same moment', (moments, words) => {
+    const text = brandPage({ ...page, moments, known: { ...known, past: { events: 7, late: 2 } } });
+    expect(text).toContain(words);
+    const [, query = ''] = /\?([^"]*)#radar">Show older/.exec(text) ?? [];
+    const { cursor, ...others } = Object.fromEntries(new URLSearchParams(query.replaceAll('&amp;', '&')));
+    expect([cursor, others]).toEqual(['next', moments]);
   });
 
   test('states no figure of a brand that no scan has observed', () => {
@@ -77,6 +105,28 @@ describe('the page of a brand', () => {
     expect(Number(min) * unitMs).toBeGreaterThanOrEqual(Date.parse(first));
     expect(Number(max) * unitMs).toBeGreaterThanOrEqual(page.now.getTime());
   });
+});
+
+test('the list of brands has a row for each, in order, and no figure of one that was not scanned', () => {
+  const scanned = {
+    brand: { ...brand, name: 'Zeta', active_ads: 1_234 },
+    freshness: { as_of: `${LAST}T06:00:00Z` },
+  };
+  const fresh = { brand: { ...brand, name: 'Alpha', category: null }, freshness: { as_of: null } };
+  const text = brandsPage(membership, [scanned, fresh] as never, null);
+  const cells = [...text.matchAll(/<t[hd](?: scope="row")?>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) =>
+    cell.replaceAll(/<[^>]*>/g, '').trim(),
+  );
+  expect(cells).toEqual([
+    `Zeta ${brand.domain}`,
+    brand.category?.name,
+    `1,234 ${brand.new_ads_7d} new in 7 days`,
+    '20 November 2026 at 06:00 UTC',
+    `Alpha ${brand.domain}`,
+    '–',
+    '–',
+    'not scanned yet',
+  ]);
 });
 
 const dayArbitrary = fc.record({
