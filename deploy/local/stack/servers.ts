@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Service, startService } from './supervisor.ts';
 import { startNats } from '../nats/start.ts';
-import { choosePort } from '../os/ports.ts';
+import { claimPort } from '../os/ports.ts';
 import { readOrCreatePassword } from '../os/private-files.ts';
 import { startPostgres } from '../postgres/start.ts';
 import type { Progress } from './progress.ts';
@@ -97,7 +97,7 @@ const startLocalEventStore = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<number> => {
-  const port = await choosePort(settings.EVENT_STORE_PORT);
+  const port = await claimPort(settings.EVENT_STORE_PORT, resources);
   const environment = {
     EVENT_STORE_PORT: String(port),
     EVENT_STORE_DATABASE_URL: databaseUrl,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Service, type ServiceDefinition, startService } from './supervisor.ts';
-import { choosePort } from '../os/ports.ts';
+import { claimPort } from '../os/ports.ts';
 import type { Progress } from './progress.ts';
 import { answersOk, waitUntilReady } from './wait-until-ready.ts';
 import type { Secrets } from './secrets.ts';
@@ -40,11 +40,11 @@ export const startServices = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<RunningServices> => {
-  const apiPort = await choosePort(settings.API_PORT);
-  const opsPort = await choosePort(settings.OPS_PORT);
-  const mcpPort = await choosePort(settings.MCP_PORT);
+  const apiPort = await claimPort(settings.API_PORT, resources);
+  const opsPort = await claimPort(settings.OPS_PORT, resources);
+  const mcpPort = await claimPort(settings.MCP_PORT, resources);
   const mcpUrl = `http://127.0.0.1:${mcpPort}`;
-  const intakePort = await choosePort(settings.INTAKE_PORT);
+  const intakePort = await claimPort(settings.INTAKE_PORT, resources);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const baseUrl = settings.API_BASE_URL ?? apiUrl;
   const api: ServiceDefinition = {
