@@ -8,7 +8,7 @@ export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 2
 
 export const Uuid = z.guid('must be a uuid');
 
-export const CalendarDate = z.iso.date({ abort: true });
+export const CalendarDate = z.iso.date();
 
 /** Other years are a program's zero or maximum value, such as `0001-01-01`. */
 export const ObservedDate = CalendarDate.refine(
@@ -16,7 +16,7 @@ export const ObservedDate = CalendarDate.refine(
   'a date of the years 2000 to 2199',
 );
 
-export const Timestamp = z.iso.datetime({ abort: true });
+export const Timestamp = z.iso.datetime();
 
 export const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 

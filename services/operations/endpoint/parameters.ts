@@ -42,19 +42,22 @@ export const searchText = (maxLength: number) =>
 const DATE_EARLIEST = '2000-01-01';
 const DATE_LATEST = '2999-12-31';
 
+/** Otherwise a wrong format would have a second fault, of the range. */
+const isWellFormed = ({ issues }: z.core.ParsePayload): boolean => issues.length === 0;
+
 export const dateParameter = (description: string) =>
-  CalendarDate.refine(
-    (date) => date >= DATE_EARLIEST && date <= DATE_LATEST,
-    `must be a date from ${DATE_EARLIEST} to ${DATE_LATEST}`,
-  )
+  CalendarDate.refine((date) => date >= DATE_EARLIEST && date <= DATE_LATEST, {
+    error: `must be a date from ${DATE_EARLIEST} to ${DATE_LATEST}`,
+    when: isWellFormed,
+  })
     .optional()
     .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
 
 const timeParameter = (description: string) =>
-  Timestamp.refine(
-    (time) => time >= DATE_EARLIEST && utcDate(time) <= DATE_LATEST,
-    `must be a time from ${DATE_EARLIEST} to ${DATE_LATEST}`,
-  )
+  Timestamp.refine((time) => time >= DATE_EARLIEST && utcDate(time) <= DATE_LATEST, {
+    error: `must be a time from ${DATE_EARLIEST} to ${DATE_LATEST}`,
+    when: isWellFormed,
+  })
     .optional()
     .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
 
