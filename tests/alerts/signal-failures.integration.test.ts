@@ -6,10 +6,9 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { openProgress } from '#services/alerts/checkpoint.ts';
 import { createDigestPace } from '#services/alerts/digests/digest-pace.ts';
 import type { MatchingSession } from '#services/alerts/dependencies.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
 import { readNextCheck, type SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
-import { notifySignals } from '#services/alerts/signals/signal-checks.ts';
-import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
+import { notifySignals, openSignalSource } from '#services/alerts/signals/signal-checks.ts';
 import { appendStory, projectAll, storyWithSignals } from './project-signals.ts';
 import { type AlertsStack, openAlertsStack, scanEvents } from './stack.ts';
 

@@ -1,21 +1,195 @@
 import type { EventStoreLog } from './logger.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  type UntypedServiceImplementation,
+  type ServiceDefinition,
+  status,
+  type handleUnaryCall,
+} from '@grpc/grpc-js';
 import { freePort } from '../os/ports.ts';
 import type { CallWriter } from './wire/flow-control.ts';
-import { Connection } from './connection.ts';
 import { type Credentials, withCredentials } from './calls/authenticate.ts';
-import { addNodeServices } from './calls/discovery-service.ts';
 import { withCallLimit } from './calls/limit-calls.ts';
-import { addNotOffered } from './calls/unimplemented.ts';
 import { Pages } from './storage/event-pages.ts';
 import { Reader } from './read/reader.ts';
 import { RecentEvents } from './storage/event-cache.ts';
-import { unavailable } from './wire/error-trailers.ts';
-import { openReaders } from './write/writer-session.ts';
+import { unavailable, callError } from './wire/error-trailers.ts';
+import { openReaders, closeSession, openWriterSession } from './write/writer-session.ts';
 import { StreamStates } from './storage/stream-states.ts';
-import { streamsDefinition, streamsService } from './calls/streams-service.ts';
+import { streamsDefinition, streamsService, STREAMS } from './calls/streams-service.ts';
 import { Writer } from './write/writer.ts';
+import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
+import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
+import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
+import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
+import users from '@eventstore/db-client/generated/users_grpc_pb.js';
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+
+const RECONNECT_PAUSE_MS = 250;
+const MAX_RECONNECT_PAUSE_MS = 2_000;
+
+/** When the connection breaks, the writer refuses calls at once and reopens from what is really in the log. */
+class Connection {
+  readonly #databaseUrl: string;
+  readonly #lockWaitMs: number;
+  readonly #log: EventStoreLog;
+  readonly #writer: Writer;
+  #session: pg.Client | null = null;
+  #isClosed = false;
+
+  constructor(databaseUrl: string, lockWaitMs: number, log: EventStoreLog, writer: Writer) {
+    this.#databaseUrl = databaseUrl;
+    this.#lockWaitMs = lockWaitMs;
+    this.#log = log;
+    this.#writer = writer;
+  }
+
+  get isUp(): boolean {
+    return this.#session !== null;
+  }
+
+  async open(): Promise<void> {
+    const client = await openWriterSession(this.#databaseUrl, this.#lockWaitMs);
+    let hasEnded = false;
+    client.once('end', () => {
+      hasEnded = true;
+      this.#lose(client, new Error('The connection to PostgreSQL has ended.'));
+    });
+    try {
+      await this.#writer.open(client);
+      if (hasEnded || this.#isClosed) throw new Error('The connection to PostgreSQL has ended.');
+    } catch (error) {
+      this.#writer.suspend();
+      await closeSession(client);
+      throw error;
+    }
+    this.#session = client;
+  }
+
+  distrust(error: unknown): void {
+    if (this.#session !== null) this.#lose(this.#session, error);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const session = this.#session;
+    this.#session = null;
+    if (session !== null) await closeSession(session);
+  }
+
+  #lose(client: pg.Client, error: unknown): void {
+    if (client !== this.#session) return;
+    this.#session = null;
+    this.#writer.suspend();
+    this.#log.warn({ err: error }, 'database lost');
+    void this.#reopen(client);
+  }
+
+  async #reopen(lost: pg.Client): Promise<void> {
+    await closeSession(lost);
+    let pauseMs = RECONNECT_PAUSE_MS;
+    while (!this.#isClosed && !this.isUp) {
+      try {
+        await this.open();
+        this.#log.info({}, 'database found again');
+      } catch (error) {
+        this.#log.warn({ err: error, pauseMs }, 'database still away');
+        await delay(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, MAX_RECONNECT_PAUSE_MS);
+      }
+    }
+  }
+}
+
+/** Server version whose protocol this follows. */
+const PROTOCOL_VERSION = '24.10.5';
+
+/** Clients request this list before their first append, and batch appends only if BatchAppend is in it. */
+const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMethods> = (_call, answer) => {
+  const methods = ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((name) => {
+    const method = new features.SupportedMethod();
+    method.setServiceName(STREAMS.toLowerCase());
+    method.setMethodName(name);
+    return method;
+  });
+  const reply = new features.SupportedMethods();
+  reply.setEventStoreServerVersion(PROTOCOL_VERSION);
+  reply.setMethodsList(methods);
+  answer(null, reply);
+};
+
+/** Clients choose the leader from the members: one, alive and leading. */
+function readGossip(
+  address: () => { host: string; port: number },
+): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
+  const instanceId = new shared.UUID();
+  instanceId.setString(randomUUID());
+  return (_call, answer) => {
+    const { host, port } = address();
+    const endPoint = new gossip.EndPoint();
+    endPoint.setAddress(host);
+    endPoint.setPort(port);
+    const member = new gossip.MemberInfo();
+    member.setInstanceId(instanceId);
+    member.setTimeStamp(String(Date.now()));
+    member.setState(gossip.MemberInfo.VNodeState.LEADER);
+    member.setIsAlive(true);
+    member.setHttpEndPoint(endPoint);
+    const reply = new gossip.ClusterInfo();
+    reply.setMembersList([member]);
+    answer(null, reply);
+  };
+}
+
+export function addNodeServices(server: Server, address: () => { host: string; port: number }): void {
+  server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods });
+  server.addService(gossipGrpc.GossipService, { read: readGossip(address) });
+}
+
+const INSTEAD: readonly [unknown, string][] = [
+  [
+    persistent.PersistentSubscriptionsService,
+    'The local event store has no persistent subscriptions: use a catch-up subscription and keep its checkpoint.',
+  ],
+  [
+    projections.ProjectionsService,
+    'The local event store runs no projections: subscribe to $all and build the read model in the service.',
+  ],
+  [
+    operations.OperationsService,
+    'The local event store has no operations: it needs no scavenge, and is stopped by ending its process.',
+  ],
+  [users.UsersService, 'The local event store has one user, that of its settings, or none.'],
+  [
+    monitoring.MonitoringService,
+    'The local event store has no statistics: ask PostgreSQL for those of its table.',
+  ],
+];
+
+function addNotOffered(server: Server): void {
+  for (const [definition, sentence] of INSTEAD) {
+    const service = definition as ServiceDefinition;
+    const calls = Object.entries(service).map(([name, method]) => [
+      name,
+      refusal(method.responseStream, sentence),
+    ]);
+    server.addService(service, Object.fromEntries(calls) as UntypedServiceImplementation);
+  }
+}
+
+function refusal(isStream: boolean, sentence: string) {
+  const error = callError(status.UNIMPLEMENTED, sentence);
+  if (isStream) return (call: { emit(event: 'error', error: unknown): void }) => call.emit('error', error);
+  return (_call: unknown, answer: (error: unknown) => void) => answer(error);
+}
 
 /** A killed predecessor has released its lock at once; one that stops in order needs its own deadline. */
 const LOCK_WAIT_MS = 15_000;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createUser } from 'nkeys.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
-import { findNatsServer } from '#deploy/local/nats/binary.ts';
+import { findNatsServer } from '#deploy/local/nats/start.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { findOrCreateAccount } from '#deploy/local/postgres/account.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';

@@ -27,8 +27,8 @@ import {
   revokeCollector,
   revokeKey,
   setPlan,
-} from '../../workspaces.ts';
-import { openTestWorkspace } from '../../test-world.ts';
+  openTestWorkspace,
+} from '#services/ops/workspaces.ts';
 
 export const registerWorkspaceCommands = (program: Command): void => {
   const workspace = program.command('workspace').description('create and list workspaces');
