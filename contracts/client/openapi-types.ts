@@ -895,7 +895,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -930,7 +930,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -965,7 +965,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1013,7 +1013,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1053,7 +1053,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1094,7 +1094,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1136,7 +1136,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1176,7 +1176,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1222,7 +1222,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1260,7 +1260,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1298,7 +1298,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1336,7 +1336,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1380,7 +1380,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1418,7 +1418,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1453,7 +1453,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1488,7 +1488,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1526,7 +1526,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1608,7 +1608,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1646,7 +1646,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1684,7 +1684,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1724,7 +1724,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1759,7 +1759,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1797,7 +1797,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1842,7 +1842,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1922,7 +1922,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1960,7 +1960,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -1996,7 +1996,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2030,7 +2030,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2076,7 +2076,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2117,7 +2117,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2194,7 +2194,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2261,7 +2261,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2299,7 +2299,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2336,7 +2336,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2416,7 +2416,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2452,7 +2452,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2493,7 +2493,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2529,7 +2529,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2563,7 +2563,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2611,7 +2611,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2647,7 +2647,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2687,7 +2687,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2731,7 +2731,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2773,7 +2773,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2806,7 +2806,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2846,7 +2846,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2882,7 +2882,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2923,7 +2923,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -2965,7 +2965,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -3004,7 +3004,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -3042,7 +3042,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };
@@ -3078,7 +3078,7 @@ export interface operations {
       header?: {
         /** The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much. */
         "min-position"?: string;
-        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request. */
+        /** ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other. */
         "if-none-match"?: string;
       };
     };

@@ -1,13 +1,88 @@
 import { Argument, Command, Option } from 'commander';
 import { isJson, type Fields, printRecord, printTable, onOneLine } from '#platform/command-line.ts';
-import { replyOf, runWithSession, type Session } from './session.ts';
 import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { readWebhook, type WebhookPayload, WebhookRefused } from '#contracts/client/client.ts';
+import {
+  readWebhook,
+  type WebhookPayload,
+  WebhookRefused,
+  type ApiClient,
+  ApiError,
+  createClient,
+} from '#contracts/client/client.ts';
 import { TEST_WORLD } from '#contracts/values/test-world.ts';
+import { z } from 'zod';
+import { findLocalStack, inheritedEnvironment, readSettings } from '#platform/settings.ts';
+
+const Settings = z.object({
+  API_BASE_URL: z.url(),
+  API_KEY: z.string(),
+  /** Signing secret of the workspace, for `listen`. */
+  WEBHOOK_SECRET: z.string().startsWith('whsec_').optional(),
+});
+
+type Session = {
+  readonly client: ApiClient;
+  readonly webhookSecret: string | undefined;
+  /** Throws `ApiError`. */
+  workspaceId(): Promise<string>;
+};
+
+/** An environment that names another API gets nothing: the key of the local stack stays here. */
+const environment = (): Readonly<Record<string, string | undefined>> => {
+  const own = inheritedEnvironment();
+  const local = findLocalStack();
+  const isLocal = local !== null && (own['API_BASE_URL'] || local.api_url) === local.api_url;
+  return isLocal ? { ...own, API_BASE_URL: local.api_url, API_KEY: own['API_KEY'] || local.api_key } : own;
+};
+
+/** Throws `ApiError` for a refusal. */
+const replyOf = <Data>({
+  data,
+  error,
+  response,
+}: {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}): Data => {
+  if (data === undefined) throw new ApiError(response, error);
+  return data;
+};
+
+/** `null` for errors of another origin. */
+const describeError = (error: unknown): string | null => {
+  if (error instanceof ApiError) {
+    const details = error.body?.details?.map(({ path, message }) => `\n  ${path}: ${message}`) ?? [];
+    return `${error.message}${error.body ? ` (request ${error.body.request_id})` : ''}${details.join('')}`;
+  }
+  if (error instanceof TypeError && error.message === 'fetch failed')
+    return 'The API does not respond. Check API_BASE_URL.';
+  return error instanceof DOMException && error.name === 'TimeoutError'
+    ? 'The API did not reply in time.'
+    : null;
+};
+
+/** Action of a command. A refusal, or a fault that `work` returns, becomes one text and exit code 1. */
+const runWithSession = async (
+  command: Command,
+  work: (session: Session) => Promise<string | null>,
+): Promise<void> => {
+  const settings = readSettings(Settings, environment());
+  const client = createClient({ baseUrl: settings.API_BASE_URL, apiKey: settings.API_KEY });
+  const workspaceId = async (): Promise<string> => replyOf(await client.GET('/v1/me')).data.workspace_id;
+  let fault: string | null;
+  try {
+    fault = await work({ client, webhookSecret: settings.WEBHOOK_SECRET, workspaceId });
+  } catch (error) {
+    fault = describeError(error);
+    if (fault === null) throw error;
+  }
+  if (fault !== null) command.error(fault);
+};
 
 /** Name of the rules that exist while `listen` runs. */
 const RULE_NAME = 'listen on this machine';

@@ -11,7 +11,6 @@ import {
 import { freePort } from '../os/ports.ts';
 import type { CallWriter } from './wire/flow-control.ts';
 import { type Credentials, withCredentials } from './calls/authenticate.ts';
-import { withCallLimit } from './calls/limit-calls.ts';
 import { Pages } from './storage/event-pages.ts';
 import { Reader } from './read/reader.ts';
 import { RecentEvents } from './storage/event-cache.ts';
@@ -32,6 +31,76 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+
+/** Calls with a stream of replies close; the others end with their answer. */
+interface Call {
+  readonly cancelled: boolean;
+  getPeer(): string;
+  once(name: 'cancelled' | 'close' | 'finish', listener: () => void): unknown;
+}
+type Answer = (...args: readonly unknown[]) => void;
+type Serve = (call: Call, answer?: Answer) => void;
+
+/** Calls in progress, and those that have not begun. */
+interface CallsOfConnection {
+  open: number;
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Limits calls in progress per connection, as the real server does by its HTTP/2 settings. Node.js cannot: it counts a
+ * stream for a moment after its end, and ends the next one with RESOURCE_EXHAUSTED.
+ */
+function withCallLimit(
+  service: UntypedServiceImplementation,
+  callsMax: number,
+): UntypedServiceImplementation {
+  const connections = new Map<string, CallsOfConnection>();
+
+  const enter = (call: Call, begin: () => void): (() => void) => {
+    const peer = call.getPeer();
+    const connection = connections.get(peer) ?? { open: 0, waiting: new Set() };
+    connections.set(peer, connection);
+    let isOpen = false;
+    const start = (): void => {
+      isOpen = true;
+      connection.open += 1;
+      begin();
+    };
+    if (connection.open < callsMax) start();
+    else connection.waiting.add(start);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      connection.waiting.delete(start);
+      if (isOpen) connection.open -= 1;
+      const [next] = connection.waiting;
+      if (next && connection.open < callsMax) {
+        connection.waiting.delete(next);
+        next();
+      }
+      if (connection.open === 0) connections.delete(peer);
+    };
+  };
+
+  const limited =
+    (serve: Serve): Serve =>
+    (call, answer) => {
+      const over = { leave: (): void => undefined };
+      const end = (): void => over.leave();
+      for (const name of ['cancelled', 'close', 'finish'] as const) call.once(name, end);
+      const answerAndEnd: Answer | undefined =
+        answer &&
+        ((...args) => {
+          answer(...args);
+          end();
+        });
+      over.leave = enter(call, () => serve(call, answerAndEnd));
+      if (call.cancelled) end();
+    };
+  return Object.fromEntries(Object.entries(service).map(([name, serve]) => [name, limited(serve as Serve)]));
+}
 
 const RECONNECT_PAUSE_MS = 250;
 const MAX_RECONNECT_PAUSE_MS = 2_000;

