@@ -6,8 +6,9 @@ import { findNames, listMemberPage } from '#projections/workspaces/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { memberNameOf } from './dependencies/member-names.ts';
-import { noParams, noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { noParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { pageReply } from './endpoint/reply.ts';
+import { workspaceRead } from './kinds.ts';
 
 export const getMe = endpoint({
   method: 'GET',
@@ -67,7 +68,7 @@ export const getMe = endpoint({
 });
 
 export const listMembers = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/members',
   operationId: 'listMembers',
   tag: 'Account',
@@ -75,10 +76,7 @@ export const listMembers = endpoint({
   summary: 'List members',
   description:
     "The workspace's members in the order in which they were added. Other replies name members by their ids. An erased member stays listed, without a name.",
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 200,
     shape: 'paged',
@@ -87,8 +85,6 @@ export const listMembers = endpoint({
       { id: 'mem_2h8k4n6p0r5s7v9w', name: 'Ada', role: 'owner', added_at: '2026-11-02T08:30:00.000Z' },
     ],
   },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['workspaces'],
   beyondContract: true,
   handler: async ({ params, page }, dependencies) => {

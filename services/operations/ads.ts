@@ -20,15 +20,7 @@ import { windowStart } from '#contracts/values/windows.ts';
 import { Country, LibraryId, Uuid } from '#contracts/values/primitives.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BRAND_ID, adSummary, brandReference } from './endpoint/examples.ts';
-import {
-  adParams,
-  pastQuery,
-  brandParams,
-  dateParameter,
-  noParams,
-  pageQuery,
-  searchText,
-} from './endpoint/parameters.ts';
+import { adParams, pastQuery, dateParameter, pageQuery, searchText } from './endpoint/parameters.ts';
 import { creative, media } from './creatives.ts';
 import { PROOF_DIGESTS, pageShape, proofExample, replyWithProof } from './endpoint/proof-reply.ts';
 import { notRecorded, requirePast } from './endpoint/read-past.ts';
@@ -36,6 +28,7 @@ import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
 import { withBrand } from './brands/find-brand.ts';
 import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from './dependencies/heavy-reads.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { brandRead, corpusRead } from './kinds.ts';
 
 const AD_UNKNOWN = new Refusal('not_found', 'Ad not found.');
 
@@ -139,20 +132,15 @@ export const getAdProof = endpoint({
 });
 
 export const listBrandAds = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/ads',
   operationId: 'listBrandAds',
   tag: 'Ads',
   scope: 'ads:read',
   summary: "List a brand's ads",
   description: 'The ads attributed to the brand, newest start first.',
-  params: brandParams,
   query: z.strictObject({ ...pageQuery, ...pastQuery }),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
-  errors: ['not_found'],
-  corpus: true,
   past: 'brand',
   reads: ['brands', 'ads'],
   handler: async ({ params, page }, { db }) => {
@@ -174,7 +162,7 @@ const orderFault = (name: string) => ({
 });
 
 export const searchBrandAds = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/ads/search',
   operationId: 'searchBrandAds',
   tag: 'Ads',
@@ -182,7 +170,6 @@ export const searchBrandAds = endpoint({
   summary: "Search a brand's ads",
   description:
     'The ads attributed to the brand by platform, page, call to action, language, status, and the days on which they started or were confirmed inactive. `sort=longest_running` puts most `days_active` first: observed survival, not performance. An ad that was not seen is `missing`, and not confirmed inactive. Ages grow with each scan, so a scan while pages are read may show an ad twice.',
-  params: brandParams,
   query: z
     .strictObject({
       ...pastQuery,
@@ -218,11 +205,7 @@ export const searchBrandAds = endpoint({
       (query) => isDayWindow(query.confirmed_inactive_from, query.confirmed_inactive_to),
       orderFault('confirmed_inactive'),
     ),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
-  errors: ['not_found'],
-  corpus: true,
   heavy: true,
   past: 'brand',
   reads: ['brands', 'ads'],
@@ -248,14 +231,13 @@ const SEARCH_WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
 
 export const searchAds = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/ads',
   operationId: 'searchAds',
   tag: 'Ads',
   scope: 'ads:read',
   summary: 'Search ads',
   description: `Ads by copy, format, status and country, newest start first. Without \`brand_id\` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting. In a process, at most two searches of a workspace run at once (one on a machine of two processors), and ${WAITING_PER_WORKSPACE_MAX} more wait for up to ${HEAVY_WAIT_MS / 1_000} s; beyond that 503 with \`retry-after\`.`,
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     q: searchText(COPY_SEARCH_MAX_LENGTH)
@@ -268,11 +250,7 @@ export const searchAds = endpoint({
     country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
     brand_id: Uuid.optional().meta({ description: 'Ads attributed to this brand, whenever started.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['ads', 'brands'],
   handler: async ({ query, page }, { db }) => {

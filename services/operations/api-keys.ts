@@ -39,8 +39,9 @@ import { memberNameOf } from './dependencies/member-names.ts';
 import { type Reply, pageReply, writtenText } from './endpoint/reply.ts';
 import { type Call, endpoint } from './endpoint/define-endpoint.ts';
 import { KEY_ID, WORKSPACE_ID, apiKey, createdApiKey } from './endpoint/examples.ts';
-import { apiKeyParams, noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { apiKeyParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 type NameDependencies = Pick<OperationDependencies, 'memberVault' | 'log'>;
 
@@ -154,23 +155,15 @@ export const issueKey = async (
 };
 
 export const createApiKey = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/api-keys',
   operationId: 'createApiKey',
   tag: 'API keys',
   scope: 'apiKeys:write',
   summary: 'Create an API key',
   description: `Only this reply shows the key itself. It belongs to the member of the calling key; scopes beyond the caller's are refused with 403. 409 when the workspace has ${ACTIVE_KEYS_MAX} active keys.`,
-  params: workspaceParams,
-  query: noQuery,
-  body: {
-    schema: CreateApiKey,
-    example: { name: createdApiKey.name, scopes: ['brands:read', 'me:read'] },
-  },
-  paramsExample: { ws: WORKSPACE_ID },
+  body: { schema: CreateApiKey, example: { name: createdApiKey.name, scopes: ['brands:read', 'me:read'] } },
   reply: { status: 201, shape: 'record', data: CreatedApiKey, example: createdApiKey },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: (call, dependencies) => {
     const { name } = call.body;
@@ -180,7 +173,7 @@ export const createApiKey = endpoint({
 });
 
 export const listApiKeys = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/api-keys',
   operationId: 'listApiKeys',
   tag: 'API keys',
@@ -188,13 +181,8 @@ export const listApiKeys = endpoint({
   summary: 'List API keys',
   description:
     "The workspace's keys, newest first, revoked ones included. The keys themselves are never shown.",
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: ApiKey, example: [apiKey] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['api-keys', 'workspaces'],
   handler: async ({ params, page }, dependencies) => {
     const { rows, next } = await readApiKeys(dependencies.db, params.ws, page);
@@ -214,10 +202,7 @@ export const revokeApiKey = removalEndpoint({
   params: apiKeyParams,
   body: RevokeApiKey,
   paramsExample: { ws: WORKSPACE_ID, keyId: KEY_ID },
-  reply: {
-    data: RevokedApiKey,
-    example: { key_id: KEY_ID, workspace_id: WORKSPACE_ID },
-  },
+  reply: { data: RevokedApiKey, example: { key_id: KEY_ID, workspace_id: WORKSPACE_ID } },
   handler: async (call, dependencies) => {
     const { ws: workspace_id, keyId: key_id } = call.params;
     const at = dependencies.clock.now().toISOString();
@@ -228,7 +213,7 @@ export const revokeApiKey = removalEndpoint({
 });
 
 export const revokeUnusedApiKeys = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/api-keys/revoke-unused',
   operationId: 'revokeUnusedApiKeys',
   tag: 'API keys',
@@ -236,10 +221,7 @@ export const revokeUnusedApiKeys = endpoint({
   summary: 'Revoke unused API keys',
   description:
     'Revokes every active key that no request has used for the given number of days; a key that was never used counts from its creation. This request is a use of the calling key.',
-  params: workspaceParams,
-  query: noQuery,
   body: { schema: RevokeUnusedApiKeys, example: { days: 90 } },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 200,
     shape: 'record',
@@ -250,8 +232,6 @@ export const revokeUnusedApiKeys = endpoint({
       revoked: [{ key_id: KEY_ID, name: 'Weekly export', last_used_at: '2026-06-02T07:14:09.251Z' }],
     },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async (call, dependencies) => {
     const workspace_id = call.params.ws;

@@ -27,6 +27,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
 import { findSlug } from './tracked-brands.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 const REQUEST_ID = 'b0a4b5a2-3b6e-5c0d-9c55-6a8d3a1b7e42';
 const example: BrandRequest = {
@@ -99,23 +100,18 @@ export const getBrandRequest = endpoint({
 });
 
 export const listBrandRequests = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/brand-requests',
   operationId: 'listBrandRequests',
   tag: 'Tracked brands',
   scope: 'tracking:read',
   summary: 'List brand requests',
   description: 'The requests of the workspace for brands, newest first.',
-  params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
     status: BrandRequestStatus.optional().meta({ description: 'Requests of this status only.' }),
   }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: BrandRequest, example: [example] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['brand-requests'],
   beyondContract: true,
   handler: async ({ params, query, page }, { db, baseUrl }) => {
@@ -133,20 +129,15 @@ const ALLOWANCES = Object.entries(ACCEPTED_AT_ONCE_MAX)
 const NO_FORECAST = 'No collector has run in this installation yet, so nothing can be forecast.';
 
 export const requestBrand = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/brand-requests',
   operationId: 'requestBrand',
   tag: 'Tracked brands',
   scope: 'tracking:write',
   summary: 'Request a brand',
   description: `Asks for a brand that the service does not know, by its domain. The request is accepted at once while the plan's allowance of requests that are being collected lasts: ${ALLOWANCES}. Others wait for an operator. It is \`ready\` as soon as the brand is observed; with \`track\` the workspace then tracks it, if a slot is free. A domain that the workspace requested before gets the first request, unchanged. 409 for a domain whose brand is known, with its address and id; when ${BRAND_REQUESTS_OPEN_MAX} requests are open; or when the workspace has made ${BRAND_REQUESTS_MAX}.`,
-  params: workspaceParams,
-  query: noQuery,
   body: { schema: RequestBrand, example: { domain: example.domain, track: true, cadence: 'weekly' } },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 201, shape: 'record', data: BrandRequest, example },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   beyondContract: true,
   handler: async ({ params, body, caller, execute }, dependencies) => {

@@ -11,9 +11,10 @@ import {
 } from '#domain/workspace/brief.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, brandReference, briefSummary, radarItem } from './endpoint/examples.ts';
-import { briefParams, noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { briefParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { restatedLink } from './restatements.ts';
+import { workspaceRead } from './kinds.ts';
 
 const briefExample = {
   ...briefSummary,
@@ -93,7 +94,7 @@ export const giveBriefFeedback = endpoint({
 });
 
 export const listBriefs = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/briefs',
   operationId: 'listBriefs',
   tag: 'Briefs',
@@ -101,13 +102,8 @@ export const listBriefs = endpoint({
   summary: 'List weekly briefs',
   description:
     'The weekly briefs of the workspace with their radar change counts, newest period first. A brief is prepared on the Monday after its week, at 06:00 UTC, if any brand was tracked.',
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: BriefSummary, example: [briefSummary] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['briefs'],
   handler: async ({ params, page }, { db }) => pageReply(await readBriefs(db, params.ws, page), null),
 });

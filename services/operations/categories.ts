@@ -15,8 +15,9 @@ import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
 import { brandSummary } from './endpoint/examples.ts';
 import { latestOf, oldestOf, pageAsOf } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { noParams, noQuery, pageQuery } from './endpoint/parameters.ts';
+import { noQuery, pageQuery } from './endpoint/parameters.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { corpusRead } from './kinds.ts';
 
 /** Derived from the path `Apparel`, so it is equal in every installation. */
 export const CATEGORY_ID = '2555396a-6ae5-5c43-b6ee-79a8e134e0ec';
@@ -140,7 +141,7 @@ export const getCategory = endpoint({
 const SLUG_MAX_LENGTH = 200;
 
 export const listCategories = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/categories',
   operationId: 'listCategories',
   tag: 'Categories',
@@ -148,7 +149,6 @@ export const listCategories = endpoint({
   summary: 'List categories',
   description:
     'Top-level categories, or the children of one parent, by name. With `slug`, categories of any level that carry it.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     parent_id: Uuid.optional().meta({ description: 'Children of this category.' }),
@@ -156,11 +156,7 @@ export const listCategories = endpoint({
       .optional()
       .meta({ description: 'Categories of any level with this slug; with `parent_id`, of its children.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: Category, example: [categoryExample] },
-  errors: [],
-  corpus: true,
   reads: ['categories'],
   handler: async ({ query, page }, { db }) => {
     const { parent_id: parentId, slug } = query;
@@ -173,25 +169,20 @@ export const listCategories = endpoint({
 });
 
 export const listCategorySitemap = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/categories/sitemap',
   operationId: 'listCategorySitemap',
   tag: 'Categories',
   scope: 'categories:read',
   summary: 'List category pages',
   description: 'Addresses of the categories of every level that hold a public brand.',
-  params: noParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'paged',
     data: CategorySitemapEntry,
     example: [{ slug: categoryExample.slug, url: categoryExample.url, updated_at: categoryExample.as_of }],
   },
-  errors: [],
-  corpus: true,
   reads: ['categories'],
   handler: async ({ page }, { db }) => {
     return pageAsOf(

@@ -102,10 +102,7 @@ export const checkClaim = endpoint({
     'Tells whether what was observed supports a claim about a figure, contradicts it, or decides neither. Ask before a figure is stated. `supported` means that every number within the bounds of the figure satisfies the claim, `contradicted` that none does; the bounds are those of `GET /v1/brands/{brandId}/bounds`. Reads only: the request changes nothing and records nothing.',
   params: noParams,
   query: noQuery,
-  body: {
-    schema: ClaimToCheck.superRefine(checkWindow),
-    example: claimExample,
-  },
+  body: { schema: ClaimToCheck.superRefine(checkWindow), example: claimExample },
   paramsExample: {},
   reply: {
     status: 200,

@@ -49,7 +49,7 @@ import {
 import { derivedId } from '#domain/ids.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
-import { noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { noQuery, pageQuery } from './endpoint/parameters.ts';
 import {
   COLLECTION_ID,
   collection as collectionExample,
@@ -63,6 +63,7 @@ import {
 import { omitUndefined } from './endpoint/omit-undefined.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 /** Reads the log, so that it finds a collection that was just created. `position`: `null` for an empty tree. */
 export const readTree = async (
@@ -214,15 +215,13 @@ export const changeCollection = endpoint({
 });
 
 export const createCollection = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/collections',
   operationId: 'createCollection',
   tag: 'Collections',
   scope: 'collections:write',
   summary: 'Create a collection',
   description: `Creates a collection at the top level or inside another one, optionally with a first item. 404 when the caller does not see the parent. 409 when the workspace has ${COLLECTIONS_MAX} collections, or for one more than ${COLLECTION_DEPTH_MAX} levels deep.`,
-  params: workspaceParams,
-  query: noQuery,
   body: {
     schema: CreateCollection,
     example: {
@@ -231,15 +230,7 @@ export const createCollection = endpoint({
       first_item: itemReference,
     },
   },
-  paramsExample: { ws: WORKSPACE_ID },
-  reply: {
-    status: 201,
-    shape: 'record',
-    data: Collection,
-    example: collectionExample,
-  },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
+  reply: { status: 201, shape: 'record', data: Collection, example: collectionExample },
   reads: [],
   handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
     const { first_item = null, ...described } = body;
@@ -284,10 +275,7 @@ export const deleteCollection = removalEndpoint({
   params: collectionParams,
   body: DeleteCollection,
   paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
-  reply: {
-    data: DeletedCollection,
-    example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID },
-  },
+  reply: { data: DeletedCollection, example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID } },
   handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
@@ -308,20 +296,15 @@ export const deleteCollection = removalEndpoint({
 });
 
 export const listCollections = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/collections',
   operationId: 'listCollections',
   tag: 'Collections',
   scope: 'collections:read',
   summary: 'List collections',
   description: `The collections that the caller sees, with their newest ${COLLECTION_ITEMS_SHOWN_MAX} items, most recently changed first. A collection that changes while pages are read moves to the first page. Private collections are shown to their creator and editors only.`,
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: Collection, example: [collectionExample] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['collections'],
   handler: async ({ params, caller, page }, { db }) =>
     pageReply(await readCollections(db, params.ws, caller.memberId, page), null),

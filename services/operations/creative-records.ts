@@ -26,6 +26,7 @@ import { noParams, noQuery, pageQuery, searchText, wholeNumber } from './endpoin
 import { BRAND_UNKNOWN } from './brands/find-brand.ts';
 import { latestIn, pageAsOf } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { corpusRead } from './kinds.ts';
 
 export const creativeRecordSummary = {
   ...media,
@@ -235,7 +236,7 @@ const rangesOf = (query: RecordQuery) =>
   );
 
 export const searchCreativeRecords = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/creative-records',
   operationId: 'searchCreativeRecords',
   tag: 'Creatives',
@@ -243,13 +244,8 @@ export const searchCreativeRecords = endpoint({
   summary: 'Search creative records',
   description:
     'Creative files, one record each, by brand, analysis depth, media kind, values of closed fields, words said or shown on screen, and numbers; most live ads first. Counts are ads carrying a file, never spend.',
-  params: noParams,
   query: recordQuery,
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: CreativeRecordSummary, example: [creativeRecordSummary] },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['creatives', 'brands'],
   handler: async ({ query, page }, { db }) => {

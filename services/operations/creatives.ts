@@ -14,7 +14,8 @@ import { Creative } from '#contracts/resources/corpus/ads/creative.ts';
 import { latestIn, listReply, pageAsOf, readAsOfEmptyList } from './endpoint/reply.ts';
 import { AD_ID, BASE_URL, BRAND_ID } from './endpoint/examples.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { adParams, noParams, noQuery, pageQuery } from './endpoint/parameters.ts';
+import { adParams, noQuery, pageQuery } from './endpoint/parameters.ts';
+import { corpusRead } from './kinds.ts';
 
 /** Time of a reply without files. */
 export const readAsOfFiles = (db: ReadDatabase, brandId: string | undefined): Promise<string | null> =>
@@ -104,7 +105,7 @@ export const listAdCreatives = endpoint({
 });
 
 export const listCreatives = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/creatives',
   operationId: 'listCreatives',
   tag: 'Creatives',
@@ -112,7 +113,6 @@ export const listCreatives = endpoint({
   summary: 'List archived creatives',
   description:
     "Archived creative assets of one ad, or of a brand's attributed ads, those of the newest ads first. Exactly one of `ad_id` and `brand_id` is required.",
-  params: noParams,
   query: z
     .strictObject({
       ...pageQuery,
@@ -123,11 +123,7 @@ export const listCreatives = endpoint({
       path: ['ad_id'],
       message: 'Send exactly one of `ad_id` and `brand_id`.',
     }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: Creative, example: [creative] },
-  errors: [],
-  corpus: true,
   reads: ['creatives', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { ad_id: adId, brand_id: brandId = '' } = query;

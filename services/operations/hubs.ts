@@ -4,8 +4,9 @@ import { listHubs as readHubs } from '#projections/social-pages/read-network.ts'
 import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
 import { pageReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { noParams, pageQuery } from './endpoint/parameters.ts';
+import { pageQuery } from './endpoint/parameters.ts';
 import { CREATOR_PAGE, brandReference, otherBrandReference } from './endpoint/examples.ts';
+import { corpusRead } from './kinds.ts';
 
 const hubExample = {
   page: CREATOR_PAGE,
@@ -19,7 +20,7 @@ const hubExample = {
 };
 
 export const listHubs = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/hubs',
   operationId: 'listHubs',
   tag: 'Operators',
@@ -27,18 +28,8 @@ export const listHubs = endpoint({
   summary: 'List hubs',
   description:
     'Social pages that run active ads for two or more public brands, most brands first. Running the ads of a brand is an observed association, not a contract.',
-  params: noParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: {},
-  reply: {
-    status: 200,
-    shape: 'paged',
-    data: Hub,
-    example: [hubExample],
-  },
-  errors: [],
-  corpus: true,
+  reply: { status: 200, shape: 'paged', data: Hub, example: [hubExample] },
   reads: ['social-pages'],
   handler: async ({ page }, { db }) => {
     const [scannedAt, found] = await Promise.all([readNewestScan(db, 'social_pages'), readHubs(db, page)]);

@@ -24,11 +24,7 @@ export const NOTE_ID = 'd27c5a81-4f3e-5b96-a8d0-1e6b9c3f7a42';
 
 export const itemReference = { item_type: 'ad' as const, item_key: AD_ID };
 
-export const placedItem = {
-  ...itemReference,
-  created_by: MEMBER_ID,
-  created_at: '2026-11-20T09:30:00.000Z',
-};
+export const placedItem = { ...itemReference, created_by: MEMBER_ID, created_at: '2026-11-20T09:30:00.000Z' };
 
 export const collection = {
   id: COLLECTION_ID,

@@ -13,13 +13,14 @@ import { ItemKey, SUBJECT_KEYS, SubjectTypeName } from '#contracts/values/items.
 import { countNotes, findNote, listNotes as readNotes } from '#projections/notes/read.ts';
 import type { OperationDependencies } from './dependencies/dependencies.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
-import { noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { pageQuery, workspaceParams } from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
 import { NOTE_ID, itemReference, note } from './items.ts';
 import { readTree } from './collections.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 const noteParams = z.strictObject({
   ...workspaceParams.shape,
@@ -51,10 +52,7 @@ export const deleteNote = removalEndpoint({
   params: noteParams,
   body: DeleteNote,
   paramsExample: { ws: WORKSPACE_ID, noteId: NOTE_ID },
-  reply: {
-    data: DeletedNote,
-    example: { note_id: NOTE_ID, workspace_id: WORKSPACE_ID },
-  },
+  reply: { data: DeletedNote, example: { note_id: NOTE_ID, workspace_id: WORKSPACE_ID } },
   handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, noteId: note_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
@@ -97,7 +95,7 @@ const NotesQuery = z
   });
 
 export const listNotes = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/notes',
   operationId: 'listNotes',
   tag: 'Notes',
@@ -105,13 +103,8 @@ export const listNotes = endpoint({
   summary: 'List notes',
   description:
     'The notes of all members, most recently edited first. A note that is edited while pages are read moves to the first page. Notes on a collection are shown only to members who see the collection.',
-  params: workspaceParams,
   query: NotesQuery,
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: Note, example: [note] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['notes', 'collections'],
   handler: async ({ params, query, caller, page }, { db }) => {
     const { subject_type, subject_key: key } = query;
@@ -122,23 +115,18 @@ export const listNotes = endpoint({
 });
 
 export const writeNote = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/notes',
   operationId: 'writeNote',
   tag: 'Notes',
   scope: 'notes:write',
   summary: "Write the caller's note on a subject",
   description: `Creates or replaces the one note of the caller on a subject; a replaced note keeps its id. The same text again changes nothing. 404 for a collection that the caller does not see. The service need not know any other subject. 409 for a new note when the workspace has ${NOTES_MAX}.`,
-  params: workspaceParams,
-  query: noQuery,
   body: {
     schema: WriteNote,
     example: { subject_type: itemReference.item_type, subject_key: itemReference.item_key, body: note.body },
   },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 201, shape: 'record', data: Note, example: note },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async ({ params, body: { body, ...subject }, caller, execute }, dependencies) => {
     const workspace_id = params.ws;

@@ -7,7 +7,7 @@ import {
   listOperators as readOperators,
 } from '#projections/operators/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { noParams, noQuery, operatorParams, pageQuery } from './endpoint/parameters.ts';
+import { noQuery, operatorParams, pageQuery } from './endpoint/parameters.ts';
 import {
   OPERATOR_ID,
   adSummary,
@@ -16,6 +16,7 @@ import {
   otherBrandReference,
 } from './endpoint/examples.ts';
 import { latestIn, pageAsOf } from './endpoint/reply.ts';
+import { corpusRead } from './kinds.ts';
 
 const OPERATOR_UNKNOWN = new Refusal('not_found', 'Operator not found.');
 
@@ -42,12 +43,7 @@ export const getOperator = endpoint({
   query: noQuery,
   body: null,
   paramsExample: { operatorId: OPERATOR_ID },
-  reply: {
-    status: 200,
-    shape: 'record',
-    data: Operator,
-    example: operatorExample,
-  },
+  reply: { status: 200, shape: 'record', data: Operator, example: operatorExample },
   errors: ['not_found'],
   corpus: true,
   reads: ['operators'],
@@ -59,25 +55,15 @@ export const getOperator = endpoint({
 });
 
 export const listOperators = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/operators',
   operationId: 'listOperators',
   tag: 'Operators',
   scope: 'operators:read',
   summary: 'List operators',
   description: 'Companies observed with several domains or pages, most domains and pages first.',
-  params: noParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: {},
-  reply: {
-    status: 200,
-    shape: 'paged',
-    data: OperatorSummary,
-    example: [operatorSummaryExample],
-  },
-  errors: [],
-  corpus: true,
+  reply: { status: 200, shape: 'paged', data: OperatorSummary, example: [operatorSummaryExample] },
   reads: ['operators'],
   handler: async ({ page }, { db }) => {
     return pageAsOf(

@@ -6,9 +6,10 @@ import { findPages, listPages as readPages } from '#projections/pages/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { brandReference } from './endpoint/examples.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { commaSeparatedUuids, noParams, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
+import { commaSeparatedUuids, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
 import { latestIn, latestOf, listReply, pageAsOf, readAsOfEmptyList } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { corpusRead } from './kinds.ts';
 
 export const PAGE_ID = '5d0f7c1e-2a84-5b39-8e6d-1c7a9f3b2e40';
 
@@ -71,7 +72,7 @@ export const getPage = endpoint({
 const IDS_MAX = 100;
 
 export const listPageDetails = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/page-details',
   operationId: 'listPageDetails',
   tag: 'Pages',
@@ -79,17 +80,10 @@ export const listPageDetails = endpoint({
   summary: 'Read several landing pages',
   description:
     'Up to 100 landing pages by id, in the order of their ids. Unknown ids, and ids of pages without a public brand, are left out.',
-  params: noParams,
   query: z.strictObject({
-    ids: commaSeparatedUuids(IDS_MAX).meta({
-      description: 'Ids of landing pages, separated by commas.',
-    }),
+    ids: commaSeparatedUuids(IDS_MAX).meta({ description: 'Ids of landing pages, separated by commas.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'whole', data: LandingPage, example: [landingPage] },
-  errors: [],
-  corpus: true,
   reads: ['pages'],
   handler: async ({ query }, { db }) => {
     const [newest, found] = await Promise.all([readNewestScan(db, 'pages'), findPages(db, query.ids)]);
@@ -105,7 +99,7 @@ const URL_PART_MIN_LENGTH = 3;
 const URL_PART_MAX_LENGTH = 200;
 
 export const listPages = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/pages',
   operationId: 'listPages',
   tag: 'Pages',
@@ -113,7 +107,6 @@ export const listPages = endpoint({
   summary: 'List landing pages',
   description:
     'Live landing pages of public US ecommerce brands on hosts they own, newest first. With `brand_id` or `category_id`: every live page of that brand or category, of any country and on any host. A page is live until a visit finds it gone.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     page_type: PageTypeName.optional().meta({ description: 'What the page was classified as.' }),
@@ -128,11 +121,7 @@ export const listPages = endpoint({
       .default('newest')
       .meta({ description: '`popular`: pages with the most ads first.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: LandingPageSummary, example: [landingPageSummary] },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['pages', 'brands'],
   handler: async ({ query, page }, { db }) => {

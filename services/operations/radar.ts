@@ -23,6 +23,7 @@ import {
 } from './endpoint/parameters.ts';
 import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from './endpoint/proof-reply.ts';
 import { notRecorded, requirePast } from './endpoint/read-past.ts';
+import { workspaceRead } from './kinds.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;
@@ -33,7 +34,7 @@ const windowOfDay = (date: string) => ({
 });
 
 export const listRadar = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/radar',
   operationId: 'listRadar',
   tag: 'Radar',
@@ -41,7 +42,6 @@ export const listRadar = endpoint({
   summary: 'List observed changes',
   description:
     'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why.',
-  params: workspaceParams,
   query: z.strictObject({
     ...pastQuery,
     ...pageQuery,
@@ -63,11 +63,7 @@ export const listRadar = endpoint({
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
     date: dateParameter('Only what was observed on this day, in UTC, whatever `days` is.'),
   }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: RadarItem, example: [radarItem] },
-  errors: ['not_found'],
-  corpus: false,
   past: 'workspace',
   reads: ['tracking', 'radar', 'freshness'],
   handler: async ({ params, query, page }, { db }) => {

@@ -14,7 +14,8 @@ import { type Reply, latestOf, oldestOf, pageAsOf } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { brandSummary } from './endpoint/examples.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { noParams, pageQuery, wholeNumber } from './endpoint/parameters.ts';
+import { pageQuery, wholeNumber } from './endpoint/parameters.ts';
+import { corpusRead } from './kinds.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
@@ -44,7 +45,7 @@ const DAYS_MAX = 90;
 const DAYS_DEFAULT = 30;
 
 export const listNewAdvertisers = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/rankings/new-advertisers',
   operationId: 'listNewAdvertisers',
   tag: 'Rankings',
@@ -52,7 +53,6 @@ export const listNewAdvertisers = endpoint({
   summary: 'List brands that started to advertise',
   description:
     'Brands known to the service before the window whose first attributed ad started in the last `days` days, most active first. Rewritten nightly, at `meta.as_of`.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     days: wholeNumber(
@@ -68,16 +68,12 @@ export const listNewAdvertisers = endpoint({
       description: 'Only brands based in this country, ISO 3166-1 alpha-2.',
     }),
   }),
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'paged',
     data: NewAdvertiser,
     example: [{ rank: 1, brand: brandSummary, first_ad_started_on: '2026-11-02', active_ads: 126 }],
   },
-  errors: [],
-  corpus: true,
   reads: ['new-advertisers', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { days, category_id: categoryId, country } = query;
@@ -102,7 +98,7 @@ export const pageByVisits = async (
 };
 
 export const listRanking = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/rankings',
   operationId: 'listRanking',
   tag: 'Rankings',
@@ -110,14 +106,11 @@ export const listRanking = endpoint({
   summary: 'List the most visited brands of a country',
   description:
     'Public brands with this top traffic country, by monthly visits, most first. Visits and countries are estimates of a traffic provider; brands without estimates are left out.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     country: Country.meta({ description: 'The country that most visits come from.', example: 'US' }),
     category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'paged',
@@ -136,8 +129,6 @@ export const listRanking = endpoint({
       },
     ],
   },
-  errors: [],
-  corpus: true,
   reads: ['traffic', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { country, category_id: categoryId } = query;
@@ -147,7 +138,7 @@ export const listRanking = endpoint({
 });
 
 export const listRisers = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/rankings/risers',
   operationId: 'listRisers',
   tag: 'Rankings',
@@ -155,7 +146,6 @@ export const listRisers = endpoint({
   summary: 'List the brands that grew most',
   description:
     'Brands whose active ads grew most between a reliable day in the last week and one 7 to 28 days earlier.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
@@ -163,8 +153,6 @@ export const listRisers = endpoint({
       description: 'Only brands based in this country, ISO 3166-1 alpha-2.',
     }),
   }),
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'paged',
@@ -182,8 +170,6 @@ export const listRisers = endpoint({
       },
     ],
   },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['rankings', 'brands'],
   handler: async ({ query, page }, { db }) => {

@@ -27,9 +27,10 @@ import { derivedId } from '#domain/ids.ts';
 import type { DownloadLinks } from './dependencies/links.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID, queuedReport, readyReport } from './endpoint/examples.ts';
-import { noQuery, pageQuery, reportParams, workspaceParams } from './endpoint/parameters.ts';
+import { noQuery, pageQuery, reportParams } from './endpoint/parameters.ts';
 import { restatedLink } from './restatements.ts';
 import { trackedBrandIds } from './tracked-brands.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 /** Shows the report as requested, even if a worker has already started it. */
 export const rowOfState = (state: RequestedReport): ReportRow => {
@@ -106,20 +107,15 @@ export const getReport = endpoint({
 });
 
 export const listReports = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/reports',
   operationId: 'listReports',
   tag: 'Reports',
   scope: 'reports:read',
   summary: 'List reports',
   description: 'The reports of the workspace, newest first, each with its download URL once it is ready.',
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: Report, example: [readyReport] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['reports'],
   handler: async ({ params, page }, { db, clock, downloadLinks }) => {
     const { rows, next } = await readReports(db, params.ws, page);
@@ -130,23 +126,18 @@ export const listReports = endpoint({
 });
 
 export const requestReport = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/reports',
   operationId: 'requestReport',
   tag: 'Reports',
   scope: 'reports:write',
   summary: 'Request a report',
   description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe. 409 when ${REPORTS_QUEUED_MAX} reports of the workspace are queued or running, ${REPORTS_PER_DAY_MAX} were requested within 24 hours, or it has ${REPORTS_KEPT_MAX} reports.`,
-  params: workspaceParams,
-  query: noQuery,
   body: {
     schema: RequestReport,
     example: { from: queuedReport.from, to: queuedReport.to, idempotency_key: 'october-review' },
   },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 201, shape: 'record', data: Report, example: queuedReport },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async ({ params, body, commandId, execute }, dependencies) => {
     const workspace_id = params.ws;

@@ -6,8 +6,9 @@ import { isRestated, listRestatements as readRestatements } from '#projections/r
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, radarItem, readyReport } from './endpoint/examples.ts';
-import { pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { pageQuery } from './endpoint/parameters.ts';
 import { pageReply } from './endpoint/reply.ts';
+import { workspaceRead } from './kinds.ts';
 
 const example: z.infer<typeof Restatement> = {
   id: '5c1e0a7b-3d92-5f46-8b1a-7e0c9d4f2a63',
@@ -38,7 +39,7 @@ const example: z.infer<typeof Restatement> = {
 };
 
 export const listRestatements = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/restatements',
   operationId: 'listRestatements',
   tag: 'Reports',
@@ -47,7 +48,6 @@ export const listRestatements = endpoint({
   summary: 'List what late scans changed in delivered briefs and reports',
   description:
     'The rows of delivered briefs and reports that differ from the radar, with the events that changed them, newest first. Each night the documents of the last 35 days are compared; a difference is listed once, because a restatement compares with the document and its earlier restatements. The documents themselves stay as they were. A key with `briefs:read` gets those of briefs, one with `reports:read` those of reports. A restated document names this address in the header `link`.',
-  params: workspaceParams,
   query: z
     .strictObject({
       ...pageQuery,
@@ -58,11 +58,7 @@ export const listRestatements = endpoint({
       path: ['report_id'],
       message: 'send either `brief_id` or `report_id`',
     }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: Restatement, example: [example] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['restatements'],
   beyondContract: true,
   handler: async ({ params, query: { brief_id, report_id }, page, caller }, { db }) => {

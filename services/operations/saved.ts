@@ -16,48 +16,39 @@ import {
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
-import { noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
+import { pageQuery } from './endpoint/parameters.ts';
 import { itemNamedBy, itemReference, placedItem, savedItemParams } from './items.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
+import { workspaceRead, workspaceWrite } from './kinds.ts';
 
 export const listSavedItems = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/saved',
   operationId: 'listSavedItems',
   tag: 'Saved items',
   scope: 'collections:read',
   summary: 'List saved items',
   description: 'Items that members of the workspace have saved, newest first.',
-  params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
     item_type: ItemTypeName.optional().meta({ description: 'Items of this type only.' }),
   }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: SavedItem, example: [placedItem] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['saved'],
   handler: async ({ params, query, page }, { db }) =>
     pageReply(await readSavedItems(db, params.ws, query.item_type, page), null),
 });
 
 export const saveItem = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/saved',
   operationId: 'saveItem',
   tag: 'Saved items',
   scope: 'collections:write',
   summary: 'Save an item',
   description: `Saves an item for the whole workspace. Saving it again changes nothing and returns the saved item. The service need not know the object. 409 when the workspace has saved ${SAVED_ITEMS_MAX} items.`,
-  params: workspaceParams,
-  query: noQuery,
   body: { schema: ItemReference, example: itemReference },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 201, shape: 'record', data: SavedItem, example: placedItem },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async ({ params, body: item, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
@@ -90,10 +81,7 @@ export const unsaveItem = removalEndpoint({
   params: savedItemParams,
   body: UnsaveItem,
   paramsExample: { ws: WORKSPACE_ID, itemType: item_type, itemKey: item_key },
-  reply: {
-    data: UnsavedItem,
-    example: { workspace_id: WORKSPACE_ID, item_type, item_key },
-  },
+  reply: { data: UnsavedItem, example: { workspace_id: WORKSPACE_ID, item_type, item_key } },
   handler: async ({ params, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const item = itemNamedBy(params);

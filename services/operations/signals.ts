@@ -20,6 +20,7 @@ import {
   wholeNumber,
   workspaceParams,
 } from './endpoint/parameters.ts';
+import { workspaceRead } from './kinds.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;
@@ -106,14 +107,13 @@ const kindsParameter = commaSeparated(
 );
 
 export const listSignals = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/radar/signals',
   operationId: 'listSignals',
   tag: 'Radar',
   scope: 'tracking:read',
   summary: 'List signals',
   description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why. Only figures of reliable days are compared. A lasting change is reported once, on the first reliable day that shows it. What a scan that arrived late corrected is marked, and a withdrawn signal stays listed.\n${THRESHOLDS}`,
-  params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
     days: wholeNumber(
@@ -126,16 +126,7 @@ export const listSignals = endpoint({
     ),
     kinds: kindsParameter,
   }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
-  reply: {
-    status: 200,
-    shape: 'paged',
-    data: Signal,
-    example: [rampSignal, refreshedSignal],
-  },
-  errors: ['not_found'],
-  corpus: false,
+  reply: { status: 200, shape: 'paged', data: Signal, example: [rampSignal, refreshedSignal] },
   reads: ['tracking', 'signals', 'freshness'],
   handler: async ({ params, query, page }, { db }) => {
     const { days, kinds } = query;

@@ -2,8 +2,9 @@ import { SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
 import { readSplitTestCensus } from '#projections/split-tests/read.ts';
 import { listReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { noParams, noQuery } from './endpoint/parameters.ts';
+import { noQuery } from './endpoint/parameters.ts';
 import { toolReference } from './tools.ts';
+import { corpusRead } from './kinds.ts';
 
 const censusExample = {
   tool: toolReference,
@@ -14,7 +15,7 @@ const censusExample = {
 };
 
 export const getSplitTestCensus = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/split-test-census',
   operationId: 'getSplitTestCensus',
   tag: 'Tools',
@@ -22,13 +23,8 @@ export const getSplitTestCensus = endpoint({
   summary: 'Read the census of split testing',
   description:
     'Counts for every split-testing tool: public brands with it, brands whose tool was read, and brands that run at least one experiment. Personalizations and rollouts are not counted. Null means not read, never zero.',
-  params: noParams,
   query: noQuery,
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'whole', data: SplitTestCensusItem, example: [censusExample] },
-  errors: [],
-  corpus: true,
   reads: ['split-tests'],
   handler: async (_call, { db }) => {
     const { items, asOf } = await readSplitTestCensus(db);

@@ -1,13 +1,14 @@
 import { SystemFreshness } from '#contracts/resources/corpus/system.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
-import { noParams, noQuery } from './endpoint/parameters.ts';
+import { noQuery } from './endpoint/parameters.ts';
+import { corpusRead } from './kinds.ts';
 
 /** For a corpus without scans: the specification requires a date-time. */
 const BEFORE_ANY_SCAN = '1970-01-01T00:00:00.000Z';
 
 export const getSystemFreshness = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/system/freshness',
   operationId: 'getSystemFreshness',
   tag: 'System',
@@ -15,10 +16,7 @@ export const getSystemFreshness = endpoint({
   summary: 'Read the freshness of the corpus',
   description:
     'Counts of ads and brands, the time of the last scan, and how many brands of each category were scanned lately.',
-  params: noParams,
   query: noQuery,
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'record',
@@ -32,8 +30,6 @@ export const getSystemFreshness = endpoint({
       coverage: [{ category_slug: 'apparel', brands: 1_204, brands_scraped_7d: 1_190 }],
     },
   },
-  errors: [],
-  corpus: true,
   reads: ['brands'],
   handler: async (_call, { db }) => {
     const freshness = await readSystemFreshness(db);

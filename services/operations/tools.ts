@@ -12,10 +12,11 @@ import { Country } from '#contracts/values/primitives.ts';
 import { listBrandsOfTool } from '#projections/queries/brands.ts';
 import { readNewestObservation } from '#projections/brands/read.ts';
 import { BASE_URL, brandSummary } from './endpoint/examples.ts';
-import { brandRefOf, noParams, noQuery, pageQuery, searchText, slugOrUuid } from './endpoint/parameters.ts';
+import { brandRefOf, noQuery, pageQuery, searchText, slugOrUuid } from './endpoint/parameters.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { latestOf, oldestOf, pageAsOf, pageReply } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
+import { corpusRead } from './kinds.ts';
 
 export const TOOL_ID = '3f6d8b1a-9c2e-5f47-8a05-6b1d7e4c9f20';
 
@@ -141,25 +142,20 @@ export const listToolBrands = endpoint({
 const TOOL_CATEGORY_MAX_LENGTH = 100;
 
 export const listTools = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/tools',
   operationId: 'listTools',
   tag: 'Tools',
   scope: 'tools:read',
   summary: 'List tools',
   description: "Tools detected on public brands' sites, most adopted first.",
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     category: searchText(TOOL_CATEGORY_MAX_LENGTH)
       .optional()
       .meta({ description: 'Category of the tool, such as `A/B testing`, in upper or lower case.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: ToolSummary, example: [toolSummary] },
-  errors: [],
-  corpus: true,
   reads: ['tools'],
   handler: async ({ query, page }, { db }) => {
     const [asOf, found] = await Promise.all([

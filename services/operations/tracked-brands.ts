@@ -44,9 +44,10 @@ import {
   workspaceParams,
 } from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
+import { workspaceRead } from './kinds.ts';
 
 export const listTrackedBrandsFreshness = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/tracked-brands/freshness',
   operationId: 'listTrackedBrandsFreshness',
   tag: 'Tracked brands',
@@ -54,10 +55,7 @@ export const listTrackedBrandsFreshness = endpoint({
   summary: 'List the freshness of tracked brands',
   description:
     'Hours since the last reliable scan of each tracked brand, and the hours that its cadence allows, most overdue first.',
-  params: workspaceParams,
   query: noQuery,
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 200,
     shape: 'whole',
@@ -73,8 +71,6 @@ export const listTrackedBrandsFreshness = endpoint({
       },
     ],
   },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['freshness'],
   handler: async ({ params }, { db, clock }) => {
     const [asOf, items] = await Promise.all([
@@ -86,17 +82,14 @@ export const listTrackedBrandsFreshness = endpoint({
 });
 
 export const listTrackedBrands = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/tracked-brands',
   operationId: 'listTrackedBrands',
   tag: 'Tracked brands',
   scope: 'brands:read',
   summary: 'List tracked brands',
   description: 'The brands the workspace tracks, newest first.',
-  params: workspaceParams,
   query: z.strictObject({ ...pageQuery, ...pastQuery }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 200,
     shape: 'paged',
@@ -110,8 +103,6 @@ export const listTrackedBrands = endpoint({
       },
     ],
   },
-  errors: ['not_found'],
-  corpus: false,
   past: 'workspace',
   reads: ['tracking', 'brands', 'freshness'],
   handler: async ({ params, page }, { db }) =>
@@ -285,10 +276,7 @@ export const untrackBrand = removalEndpoint({
   params: workspaceBrandParams,
   body: UntrackBrand,
   paramsExample: { ws: WORKSPACE_ID, brandId: BRAND_ID },
-  reply: {
-    data: UntrackedBrand,
-    example: { brand_id: BRAND_ID, workspace_id: WORKSPACE_ID },
-  },
+  reply: { data: UntrackedBrand, example: { brand_id: BRAND_ID, workspace_id: WORKSPACE_ID } },
   handler: async ({ params, execute }, dependencies) => {
     const brand_id = params.brandId.toLowerCase();
     const workspace_id = params.ws;

@@ -33,6 +33,7 @@ import {
 } from '../endpoint/parameters.ts';
 import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from '../endpoint/proof-reply.ts';
 import { ALERT_ID, alertPayload, DELIVERY_ID } from './rules.ts';
+import { workspaceRead } from '../kinds.ts';
 
 const attempt = {
   attempt: 1,
@@ -76,7 +77,7 @@ const alertDelivery = {
 const alertIdParameter = Uuid.toLowerCase().optional().meta({ description: 'Deliveries of this rule only.' });
 
 export const listAlertDeliveries = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/alert-deliveries',
   operationId: 'listAlertDeliveries',
   tag: 'Alerts',
@@ -84,16 +85,8 @@ export const listAlertDeliveries = endpoint({
   summary: 'List alert deliveries',
   description:
     'Deliveries of all rules, queued ones included, newest first, each with its attempts. Deleting a rule deletes its history.',
-  params: workspaceParams,
-  query: z.strictObject({
-    ...pageQuery,
-    alert_id: alertIdParameter,
-  }),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
+  query: z.strictObject({ ...pageQuery, alert_id: alertIdParameter }),
   reply: { status: 200, shape: 'paged', data: AlertDelivery, example: [alertDelivery] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['alert-deliveries'],
   handler: async ({ params, query, page }, { db }) =>
     pageReply(await readDeliveries(db, params.ws, query.alert_id, page), null),
@@ -104,7 +97,7 @@ const storedTime = (time: string | undefined): string | undefined =>
   time === undefined ? undefined : new Date(time).toISOString();
 
 export const searchAlertDeliveries = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/alert-deliveries/search',
   operationId: 'searchAlertDeliveries',
   tag: 'Alerts',
@@ -112,7 +105,6 @@ export const searchAlertDeliveries = endpoint({
   summary: 'Search alert deliveries',
   description:
     'Deliveries by status, channel, rule and the time at which they were queued, newest first. A delivery that is sent again keeps that time, and is `queued` until its next attempt.',
-  params: workspaceParams,
   query: z
     .strictObject({
       ...pageQuery,
@@ -134,11 +126,7 @@ export const searchAlertDeliveries = endpoint({
       ...timeWindow,
     })
     .refine(isTimeWindow, TIME_WINDOW_FAULT),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: AlertDelivery, example: [alertDelivery] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['alert-deliveries'],
   beyondContract: true,
   handler: async ({ params, query, page }, { db }) => {

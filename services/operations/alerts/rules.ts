@@ -43,6 +43,7 @@ import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { trackedBrandIds } from '../tracked-brands.ts';
 import { WEBHOOK_SECRET, issueFirstSecret, requireVault } from './webhook-secrets.ts';
 import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
+import { workspaceRead, workspaceWrite } from '../kinds.ts';
 
 /** Throws `Refusal` for a missing or deleted rule. */
 export const requireRule = async (
@@ -245,25 +246,20 @@ export const changeAlert = endpoint({
 });
 
 export const createAlert = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/alerts',
   operationId: 'createAlert',
   tag: 'Alerts',
   scope: 'alerts:write',
   summary: 'Create an alert rule',
   description: `Creates a rule on tracked brands; 400 names brands that are not tracked. The first rule with a webhook creates the signing secret of the workspace, which only this reply shows. 409 when the workspace has ${ALERT_RULES_MAX} rules.`,
-  params: workspaceParams,
-  query: noQuery,
   body: { schema: CreateAlert, example: createAlertExample },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 201,
     shape: 'record',
     data: WrittenAlert,
     example: { ...alert, webhook_secret: WEBHOOK_SECRET },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async (call, dependencies) => {
     const { params, caller, commandId } = call;
@@ -310,10 +306,7 @@ export const deleteAlert = removalEndpoint({
   params: alertParams,
   body: DeleteAlert,
   paramsExample: { ws: WORKSPACE_ID, alertId: ALERT_ID },
-  reply: {
-    data: DeletedAlert,
-    example: { alert_id: ALERT_ID, workspace_id: WORKSPACE_ID },
-  },
+  reply: { data: DeletedAlert, example: { alert_id: ALERT_ID, workspace_id: WORKSPACE_ID } },
   handler: async ({ params, execute }, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = params;
     const { events, position } = await execute({
@@ -329,7 +322,7 @@ export const deleteAlert = removalEndpoint({
 });
 
 export const listAlerts = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/alerts',
   operationId: 'listAlerts',
   tag: 'Alerts',
@@ -337,13 +330,8 @@ export const listAlerts = endpoint({
   summary: 'List alert rules',
   description:
     'The rules of the workspace, newest first. Signing secrets and addresses of chat tools are left out.',
-  params: workspaceParams,
   query: z.strictObject(pageQuery),
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: { status: 200, shape: 'paged', data: Alert, example: [alert] },
-  errors: ['not_found'],
-  corpus: false,
   reads: ['alerts'],
   handler: async ({ params, page }, { db }) => pageReply(await readAlerts(db, params.ws, page), null),
 });

@@ -14,7 +14,7 @@ import { type Call, endpoint } from '../endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { workspaceWrite } from '../kinds.ts';
 
 /** Base64 of the bytes 0 to 31. */
 export const WEBHOOK_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
@@ -128,7 +128,7 @@ export const rotateSecret = async (
 };
 
 export const issueWebhookSecret = endpoint({
-  method: 'POST',
+  ...workspaceWrite,
   path: '/v1/workspaces/{ws}/alerts/webhook-secret',
   operationId: 'issueWebhookSecret',
   tag: 'Alerts',
@@ -136,10 +136,7 @@ export const issueWebhookSecret = endpoint({
   summary: 'Create or rotate the webhook signing secret',
   description:
     'Takes an empty object as body. Only this reply shows the secret. From then on the previous secret signs nothing, not even retries of earlier deliveries.',
-  params: workspaceParams,
-  query: noQuery,
   body: { schema: IssueWebhookSecret, example: {} },
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 201,
     shape: 'record',
@@ -151,8 +148,6 @@ export const issueWebhookSecret = endpoint({
       created_at: '2026-11-20T09:30:00.000Z',
     },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
   reads: [],
   handler: async (call, dependencies) => {
     const { text, issued_at, rotated, position } = await rotateSecret(call, dependencies);

@@ -22,10 +22,8 @@ import {
 } from '../endpoint/examples.ts';
 import {
   pastQuery,
-  brandParams,
   commaSeparatedUuids,
   dateParameter,
-  noParams,
   noQuery,
   wholeNumber,
 } from '../endpoint/parameters.ts';
@@ -33,27 +31,23 @@ import { requireBrand, withBrand } from './find-brand.ts';
 import { CREATIVE_ID, CREATIVE_KEY, creative, media } from '../creatives.ts';
 import { listReply } from '../endpoint/reply.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
+import { brandRead, corpusRead } from '../kinds.ts';
 
 export const getBrandBreakdown = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/breakdown',
   operationId: 'getBrandBreakdown',
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'Read the format breakdown',
   description: 'Active ads by creative format.',
-  params: brandParams,
   query: z.strictObject(pastQuery),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'record',
     data: FormatBreakdown,
     example: { formats, as_of: brandSummary.as_of },
   },
-  errors: ['not_found'],
-  corpus: true,
   past: 'brand',
   reads: ['brands'],
   handler: async ({ params }, { db }) => {
@@ -96,7 +90,7 @@ const creativeLibrary = {
 };
 
 export const getBrandCreativeLibrary = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/creative-library',
   operationId: 'getBrandCreativeLibrary',
   tag: 'Brands',
@@ -104,7 +98,6 @@ export const getBrandCreativeLibrary = endpoint({
   summary: "Read a brand's creative library",
   description:
     'A sample of active ads with stored media, half of them the longest-running and half the newest, and totals of format, call to action and longevity over all active ads. Longevity is observed survival, not performance.',
-  params: brandParams,
   query: z.strictObject({
     sample: wholeNumber(
       z
@@ -115,11 +108,7 @@ export const getBrandCreativeLibrary = endpoint({
         .meta({ description: 'Maximum ads of both halves together; the reply repeats it as `sample_cap`.' }),
     ),
   }),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: CreativeLibrary, example: creativeLibrary },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'ads', 'creatives'],
   handler: async ({ params, query }, { db }) => {
     const { brand_id: brandId, profiled_at } = await requireBrand(db, params.brandId);
@@ -155,7 +144,7 @@ const Query = z
   });
 
 export const getBrandDailyActivity = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/daily-activity',
   operationId: 'getBrandDailyActivity',
   tag: 'Brands',
@@ -163,18 +152,13 @@ export const getBrandDailyActivity = endpoint({
   summary: 'Read daily activity',
   description:
     'Active, new and retired ads of each observed day, oldest first. Days never observed are absent, not zero; unreliable days carry `reliable: false`.',
-  params: brandParams,
   query: Query,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'whole',
     data: DailyActivity,
     example: [{ date: '2026-11-20', active_ads: 126, new_ads: 3, retired_ads: 1, reliable: true }],
   },
-  errors: ['not_found'],
-  corpus: true,
   past: 'brand',
   reads: ['brands', 'daily-activity'],
   handler: async ({ params, query }, { db }) => {
@@ -200,7 +184,7 @@ const leakageExample = {
 };
 
 export const getBrandLeakage = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/leakage',
   operationId: 'getBrandLeakage',
   tag: 'Brands',
@@ -208,18 +192,8 @@ export const getBrandLeakage = endpoint({
   summary: "Read where a brand's ads run outside its own pages",
   description:
     "Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages of third parties. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`. It is a third party's when it is linked to the brand in another role, or to other brands only. A page linked to no brand is counted as unlinked, never as a third party's.",
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
-  reply: {
-    status: 200,
-    shape: 'record',
-    data: Leakage,
-    example: leakageExample,
-  },
-  errors: ['not_found'],
-  corpus: true,
+  reply: { status: 200, shape: 'record', data: Leakage, example: leakageExample },
   reads: ['brands', 'social-pages'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readLeakage(db, id));
@@ -231,7 +205,7 @@ const WEEKS_MAX = 52;
 const WEEKS_DEFAULT = 12;
 
 export const getBrandVelocity = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/velocity',
   operationId: 'getBrandVelocity',
   tag: 'Brands',
@@ -239,7 +213,6 @@ export const getBrandVelocity = endpoint({
   summary: 'Read weekly velocity',
   description:
     'One item for every ISO week that has an observed day, oldest first. `new_ads` and `retired_ads` sum reliable days only. Shade a week with `reliable_days` 0 as unreliable.',
-  params: brandParams,
   query: z.strictObject({
     ...pastQuery,
     weeks: wholeNumber(
@@ -251,16 +224,12 @@ export const getBrandVelocity = endpoint({
         .meta({ description: 'ISO weeks, counted back from the latest observed one.' }),
     ),
   }),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'whole',
     data: WeeklyVelocity,
     example: [{ week_start: '2026-11-16', active_ads: 126, new_ads: 17, retired_ads: 9, reliable_days: 5 }],
   },
-  errors: ['not_found'],
-  corpus: true,
   past: 'brand',
   reads: ['brands', 'velocity'],
   handler: async ({ params, query }, { db }) => {
@@ -288,7 +257,7 @@ const brandThumbs = {
 };
 
 export const listBrandThumbs = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/brand-thumbs',
   operationId: 'listBrandThumbs',
   tag: 'Brands',
@@ -296,17 +265,10 @@ export const listBrandThumbs = endpoint({
   summary: 'Read thumbnails of brands',
   description:
     'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. The reply has every requested brand; an empty list means that none is stored.',
-  params: noParams,
   query: z.strictObject({
-    brand_ids: commaSeparatedUuids(BRANDS_MAX).meta({
-      description: 'Uuids of brands, separated by commas.',
-    }),
+    brand_ids: commaSeparatedUuids(BRANDS_MAX).meta({ description: 'Uuids of brands, separated by commas.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'whole', data: BrandThumbs, example: [brandThumbs] },
-  errors: [],
-  corpus: true,
   reads: ['creatives'],
   handler: async ({ query }, { db }) => {
     const [newest, { items, as_of }] = await Promise.all([

@@ -15,9 +15,9 @@ import {
 } from '#projections/queries/coverage.ts';
 import { readFigure } from '#projections/queries/figures.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID } from '../endpoint/examples.ts';
-import { brandParams, dateParameter } from '../endpoint/parameters.ts';
+import { dateParameter } from '../endpoint/parameters.ts';
 import { requireBrand } from './find-brand.ts';
+import { brandRead } from '../kinds.ts';
 
 const shift = (day: string, days: number): string => utcDateOfMs(Date.parse(day) + days * DAY_MS);
 
@@ -105,11 +105,7 @@ const NOTHING_COVERED: LinkedPagesCoverage = {
 const boundActive = async ({ db, brandId, value }: Reading, lookedAt: string | null): Promise<Bounds> => {
   if (lookedAt === null) {
     const reason = 'No scan of the brand was recorded.';
-    return {
-      atLeast: { value: 0, reason },
-      atMost: { value: null, reason },
-      coverage: NOTHING_COVERED,
-    };
+    return { atLeast: { value: 0, reason }, atMost: { value: null, reason }, coverage: NOTHING_COVERED };
   }
   const day = utcDate(lookedAt);
   const [seen, coverage] = await Promise.all([
@@ -232,20 +228,15 @@ export const boundsExample: FigureBounds = {
 };
 
 export const getBrandBounds = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/bounds',
   operationId: 'getBrandBounds',
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'Read the bounds of a figure',
   description: `What the true figure is at least and at most, why, and which complete scans would narrow it. The bounds are about the pages linked to the brand now, in the countries that scans of the last ${COVERAGE_DAYS} days asked for, and about ads that scans showed elsewhere. \`active_ads\` are bounded for the UTC day of the newest scan, \`new_ads\` and \`retired_ads\` as complete scans of every day would count them. Start dates are those of the library.`,
-  params: brandParams,
   query: z.strictObject(figureParameters).superRefine(checkWindow),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: FigureBounds, example: boundsExample },
-  errors: ['not_found'],
-  corpus: true,
   heavy: true,
   reads: READ_MODELS_OF_BOUNDS,
   beyondContract: true,

@@ -9,19 +9,12 @@ import {
 } from '#projections/brands/read.ts';
 import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID, brandReference, brandSummary, formats } from '../endpoint/examples.ts';
-import {
-  pastQuery,
-  brandParams,
-  brandRefOf,
-  noParams,
-  pageQuery,
-  searchText,
-  wholeNumber,
-} from '../endpoint/parameters.ts';
+import { brandReference, brandSummary, formats } from '../endpoint/examples.ts';
+import { pastQuery, brandRefOf, pageQuery, searchText, wholeNumber } from '../endpoint/parameters.ts';
 import { refuseUnknown, withBrand } from './find-brand.ts';
 import { latestIn, listReply, pageAsOf } from '../endpoint/reply.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
+import { brandRead, corpusRead } from '../kinds.ts';
 
 const brandExample = {
   ...brandSummary,
@@ -40,7 +33,7 @@ const brandExample = {
 };
 
 export const getBrand = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}',
   operationId: 'getBrand',
   tag: 'Brands',
@@ -48,13 +41,8 @@ export const getBrand = endpoint({
   summary: 'Read one brand',
   description:
     'One brand by uuid or slug. `meta.freshness` says when it was last scanned and when it is next due.',
-  params: brandParams,
   query: z.strictObject(pastQuery),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'brand', data: Brand, example: brandExample },
-  errors: ['not_found'],
-  corpus: true,
   past: 'brand',
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
@@ -66,28 +54,23 @@ export const getBrand = endpoint({
 });
 
 export const listBrandSitemap = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/brands/sitemap',
   operationId: 'listBrandSitemap',
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'List indexable brand pages',
   description: 'Addresses of the brand pages that search engines may index.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: {
     status: 200,
     shape: 'paged',
     data: BrandSitemapEntry,
     example: [{ slug: brandSummary.slug, url: brandSummary.url, updated_at: brandSummary.as_of }],
   },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
@@ -102,14 +85,13 @@ export const listBrandSitemap = endpoint({
 const NAME_SEARCH_MAX_LENGTH = 100;
 
 export const listBrands = endpoint({
-  method: 'GET',
+  ...corpusRead,
   path: '/v1/brands',
   operationId: 'listBrands',
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'List brands',
   description: 'Public brands. A brand that is absent from the service is not evidence that it runs no ads.',
-  params: noParams,
   query: z.strictObject({
     ...pageQuery,
     category_id: Uuid.optional().meta({ description: 'Only brands of this category, of any level.' }),
@@ -129,11 +111,7 @@ export const listBrands = endpoint({
       .default('active_ads')
       .meta({ description: 'Most first; names from a to z.' }),
   }),
-  body: null,
-  paramsExample: {},
   reply: { status: 200, shape: 'paged', data: BrandSummary, example: [brandSummary] },
-  errors: [],
-  corpus: true,
   heavy: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
@@ -150,7 +128,7 @@ const SITES_MAX = 50;
 const SITES_DEFAULT = 8;
 
 export const listSimilarSites = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/similar',
   operationId: 'listSimilarSites',
   tag: 'Brands',
@@ -158,14 +136,11 @@ export const listSimilarSites = endpoint({
   summary: 'List similar sites',
   description:
     'Sites with similar visitors, by affinity, as a traffic provider estimates. A site of a public brand shows that brand.',
-  params: brandParams,
   query: z.strictObject({
     limit: wholeNumber(
       z.int().min(1).max(SITES_MAX).default(SITES_DEFAULT).meta({ description: 'How many sites.' }),
     ),
   }),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'whole',
@@ -181,8 +156,6 @@ export const listSimilarSites = endpoint({
       },
     ],
   },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'traffic'],
   handler: async ({ params, query }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) =>

@@ -16,15 +16,8 @@ import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, brandReference } from '../endpoint/examples.ts';
-import {
-  brandParams,
-  isTimeWindow,
-  pageQuery,
-  TIME_WINDOW_FAULT,
-  timeWindow,
-  workspaceParams,
-} from '../endpoint/parameters.ts';
+import { AD_ID, BASE_URL, BRAND_ID, brandReference } from '../endpoint/examples.ts';
+import { isTimeWindow, pageQuery, TIME_WINDOW_FAULT, timeWindow } from '../endpoint/parameters.ts';
 import { latestOf } from '../endpoint/reply.ts';
 import { requirePast } from '../endpoint/read-past.ts';
 import { requireBrand } from './find-brand.ts';
@@ -35,6 +28,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listBrandAds } from '#projections/ads/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { findBrandWithFreshness } from '#projections/queries/brands.ts';
+import { brandRead, workspaceRead } from '../kinds.ts';
 
 type Change = z.infer<typeof BrandChange>;
 type Subject = Change['subject'];
@@ -293,20 +287,15 @@ const FOLLOWING =
 const LIMITS = `At most ${BETWEEN_MAX.toLocaleString('en')} events of a brand may lie between the moments; send \`since\` and an earlier \`until\` when there are more.`;
 
 export const listBrandChanges = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/changes',
   operationId: 'listBrandChanges',
   tag: 'Brands',
   scope: 'ads:read',
   summary: 'List what changed between two moments',
   description: `The differences between the answers of two past moments, field by field, with the events that were recorded between them: of the brand, of each day of its activity, and of each of its ads. Times of sightings and ages, which grow with each scan, are left out. ${LIMITS} ${FOLLOWING}`,
-  params: brandParams,
   query: changesQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'paged', data: BrandChange, example: [example] },
-  errors: ['not_found'],
-  corpus: true,
   heavy: true,
   reads: COMPARED,
   beyondContract: true,
@@ -393,25 +382,20 @@ const selectChanged = async (
 };
 
 export const listWorkspaceChanges = endpoint({
-  method: 'GET',
+  ...workspaceRead,
   path: '/v1/workspaces/{ws}/changes',
   operationId: 'listWorkspaceChanges',
   tag: 'Tracked brands',
   scope: 'ads:read',
   summary: 'List what changed at tracked brands between two moments',
   description: `The changes of each brand that the workspace tracked at the later moment, as the list of one brand has them, by the ids of the brands. A page ends after ${BRANDS_MAX} brands, ${COMPARISONS_MAX} of which something was recorded, or ${EVENTS_MAX.toLocaleString('en')} events; it can have fewer items than \`limit\`, or none, and the list goes on while there is a cursor. ${LIMITS} A brand that was tracked after the last call is listed with its changes since that call. ${FOLLOWING}`,
-  params: workspaceParams,
   query: changesQuery,
-  body: null,
-  paramsExample: { ws: WORKSPACE_ID },
   reply: {
     status: 200,
     shape: 'paged',
     data: WorkspaceChange,
     example: [{ brand: brandReference, ...example }],
   },
-  errors: ['not_found'],
-  corpus: false,
   heavy: true,
   reads: ['tracking', ...COMPARED],
   beyondContract: true,

@@ -12,14 +12,15 @@ import {
   readSources,
 } from '#projections/queries/coverage.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID, brandReference } from '../endpoint/examples.ts';
-import { brandParams, noQuery } from '../endpoint/parameters.ts';
+import { brandReference } from '../endpoint/examples.ts';
+import { noQuery } from '../endpoint/parameters.ts';
 import { withBrand } from './find-brand.ts';
+import { brandRead } from '../kinds.ts';
 
 const PAGE = { page_id: '104857600123456', page_name: 'Harbor & Pine' };
 
 export const getBrandCoverage = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/coverage',
   operationId: 'getBrandCoverage',
   tag: 'Brands',
@@ -27,10 +28,7 @@ export const getBrandCoverage = endpoint({
   summary: 'Read what was observed of a brand, and what was not',
   description:
     'The linked pages with the complete scans that covered them last, the reliable days, the newest observation of each source, and the scans that left ads out. Ask it when a list about the brand is empty: an empty list says that nothing was observed, not that there is nothing. Such lists name this address in the header `link`.',
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'record',
@@ -47,12 +45,7 @@ export const getBrandCoverage = endpoint({
         },
       ],
       pages_total: 1,
-      reliable_days: {
-        from: '2026-10-24',
-        to: '2026-11-20',
-        count: 2,
-        dates: ['2026-11-13', '2026-11-20'],
-      },
+      reliable_days: { from: '2026-10-24', to: '2026-11-20', count: 2, dates: ['2026-11-13', '2026-11-20'] },
       sources: [
         { source: 'library', last_observed_on: '2026-11-20' },
         { source: 'shop', last_observed_on: null },
@@ -70,8 +63,6 @@ export const getBrandCoverage = endpoint({
       },
     },
   },
-  errors: ['not_found'],
-  corpus: true,
   reads: READ_MODELS_OF_COVERAGE,
   beyondContract: true,
   handler: async ({ params }, { db, clock }) => {

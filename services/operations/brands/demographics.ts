@@ -1,11 +1,11 @@
 import { Demographics, TrajectoryPoint } from '#contracts/resources/corpus/traffic.ts';
 import { TRAJECTORY_POINTS_MAX, readEstimatedSite, readTrajectory } from '#projections/traffic/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID } from '../endpoint/examples.ts';
-import { brandParams, noQuery } from '../endpoint/parameters.ts';
+import { noQuery } from '../endpoint/parameters.ts';
 import { demographicsExample } from '../audience.ts';
 import { withBrand } from './find-brand.ts';
 import { listReply } from '../endpoint/reply.ts';
+import { brandRead } from '../kinds.ts';
 
 /** Without estimates, every group is `null`. */
 const WITHOUT_ESTIMATES = JSON.stringify(
@@ -13,7 +13,7 @@ const WITHOUT_ESTIMATES = JSON.stringify(
 );
 
 export const getBrandDemographics = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/demographics',
   operationId: 'getBrandDemographics',
   tag: 'Brands',
@@ -21,13 +21,8 @@ export const getBrandDemographics = endpoint({
   summary: 'Read the demographics of visitors',
   description:
     "Shares of the visitors of the brand's site by sex and age, as a traffic provider estimates them; null when it states none.",
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: Demographics, example: demographicsExample },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'traffic'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readEstimatedSite(db, id));
@@ -36,17 +31,14 @@ export const getBrandDemographics = endpoint({
 });
 
 export const getBrandTrajectory = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/trajectory',
   operationId: 'getBrandTrajectory',
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'Read the traffic trajectory',
   description: `Visits and rankings of the brand's site as a traffic provider estimates them, oldest first; at most the newest ${TRAJECTORY_POINTS_MAX} points. Months never estimated are absent, not zero.`,
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: {
     status: 200,
     shape: 'whole',
@@ -56,8 +48,6 @@ export const getBrandTrajectory = endpoint({
       { date: '2026-10-01', global_ranking: 91_204, category_ranking: 398, monthly_visits: 482_000 },
     ],
   },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'traffic'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) =>

@@ -89,12 +89,7 @@ export const getBrandNetwork = endpoint({
   query: Query,
   body: null,
   paramsExample: {},
-  reply: {
-    status: 200,
-    shape: 'record',
-    data: BrandNetwork,
-    example: networkExample,
-  },
+  reply: { status: 200, shape: 'record', data: BrandNetwork, example: networkExample },
   errors: ['not_found'],
   corpus: true,
   reads: ['brands', 'social-pages', 'categories'],

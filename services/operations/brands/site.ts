@@ -6,11 +6,12 @@ import { readStore } from '#projections/store/read.ts';
 import { TechStackItem } from '#contracts/resources/corpus/tool.ts';
 import { readTechStack } from '#projections/tools/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID, brandSummary } from '../endpoint/examples.ts';
-import { brandParams, noQuery, wholeNumber } from '../endpoint/parameters.ts';
+import { brandSummary } from '../endpoint/examples.ts';
+import { noQuery, wholeNumber } from '../endpoint/parameters.ts';
 import { withBrand } from './find-brand.ts';
 import { techStackItem } from '../tools.ts';
 import { listReply } from '../endpoint/reply.ts';
+import { brandRead } from '../kinds.ts';
 
 const splitTestsExample = {
   status: 'collected',
@@ -42,7 +43,7 @@ const splitTestsExample = {
 };
 
 export const getBrandSplitTests = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/split-tests',
   operationId: 'getBrandSplitTests',
   tag: 'Brands',
@@ -50,13 +51,8 @@ export const getBrandSplitTests = endpoint({
   summary: 'Read the split tests',
   description:
     "Testing tools installed on the brand's site and every test read on them: type, state and its basis, arms with configured allocations, the pages acted on with the brand's active ads there, and what tests of the category vary. It never says which arm did better, and no price or shipping amount is served. Null means not read, never none.",
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: BrandSplitTests, example: splitTestsExample },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'split-tests', 'pages'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readBrandSplitTests(db, id));
@@ -148,7 +144,7 @@ const storeExample = {
 };
 
 export const getBrandStore = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/store',
   operationId: 'getBrandStore',
   tag: 'Brands',
@@ -156,7 +152,6 @@ export const getBrandStore = endpoint({
   summary: 'Read the public storefront',
   description:
     "The brand's public storefront catalogue as last collected: what the latest scan covered, products with variants, listed prices and the published available flag, and twelve weeks of observed changes. A shop that no scan has shown is `not_collected`, never an empty catalogue. A product is delisted when two complete scans at least 20 hours apart miss it; an empty answer is a failed fetch.",
-  params: brandParams,
   query: z.strictObject({
     limit: wholeNumber(
       z
@@ -172,11 +167,7 @@ export const getBrandStore = endpoint({
       .optional()
       .meta({ description: '`next_product_id` of the previous reply.' }),
   }),
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'record', data: Store, example: storeExample, list: 'products' },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'store'],
   handler: async ({ params, query }, { db }) => {
     const { limit, after = null } = query;
@@ -186,7 +177,7 @@ export const getBrandStore = endpoint({
 });
 
 export const getBrandTechStack = endpoint({
-  method: 'GET',
+  ...brandRead,
   path: '/v1/brands/{brandId}/tech-stack',
   operationId: 'getBrandTechStack',
   tag: 'Brands',
@@ -194,13 +185,8 @@ export const getBrandTechStack = endpoint({
   summary: 'Read the tech stack',
   description:
     "Tools detected on the brand's site, by tool category, then name. Detection can be wrong, and a site that was never scanned shows none. A tool is gone when two complete scans at least 20 hours apart miss it.",
-  params: brandParams,
   query: noQuery,
-  body: null,
-  paramsExample: { brandId: BRAND_ID },
   reply: { status: 200, shape: 'whole', data: TechStackItem, example: [techStackItem] },
-  errors: ['not_found'],
-  corpus: true,
   reads: ['brands', 'tools'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readTechStack(db, id));

@@ -6,10 +6,7 @@ import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts'
 import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 
-export type LinkSigner = {
-  sign(text: string): string;
-  isSigned(text: string, signature: string): boolean;
-};
+export type LinkSigner = { sign(text: string): string; isSigned(text: string, signature: string): boolean };
 
 /**
  * All API processes share the secrets. Each text begins with its kind of link. `second` is only accepted for reading.
@@ -75,9 +72,7 @@ export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): Downlo
       if (object.includes('\n') || !EXPIRES.test(expires)) throw ALTERED;
       const download = { fileName, objectKey: object };
       if (!signer.isSigned(signedText(download, expires), signature)) throw ALTERED;
-      if (Number(expires) * 1_000 <= now.getTime()) {
-        throw EXPIRED;
-      }
+      if (Number(expires) * 1_000 <= now.getTime()) throw EXPIRED;
       return { ...download, expiresAt: new Date(Number(expires) * 1_000).toISOString() };
     },
   };
