@@ -206,7 +206,7 @@ const signalProgress = (pending: Pending, ackWaitMs: number): Disposable => {
 
 /**
  * Messages come without bodies: headers give the order (`dependency-order.ts`), and a body is read when due, so a
- * backlog of large observations costs small ones nothing. Only one process may consume (`single-active-consumer.ts`).
+ * backlog of large observations costs small ones nothing. Only one process may consume (`consumeAsLeader`).
  * Start recreates the durable consumer of the work queue, so that NATS redelivers unacknowledged messages at once and
  * in order, not after newer ones of the same brand.
  */
