@@ -14,10 +14,7 @@ type SenderOptions = {
   readonly fetch?: (request: Request) => Promise<Response>;
 };
 
-type Sender = {
-  send(request: Request): Promise<Response>;
-  position(): string | undefined;
-};
+type Sender = { send(request: Request): Promise<Response>; position(): string | undefined };
 
 const RETRIES = 4;
 const RETRY_WITHIN_MS = 75_000;

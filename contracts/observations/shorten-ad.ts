@@ -26,9 +26,7 @@ const AD_SHORT_CHARACTERS = (AD_MAX_BYTES - 20_000) / 6;
 
 type Text = string | null;
 type Media = { readonly url: Text; readonly poster_url: Text };
-type Card = {
-  readonly [Field in 'body' | 'title' | 'link_description' | 'cta_text' | 'link_url']: Text;
-};
+type Card = { readonly [Field in 'body' | 'title' | 'link_description' | 'cta_text' | 'link_url']: Text };
 type Partner = { readonly page_name: Text };
 type Ad = Card & {
   readonly page_name: Text;

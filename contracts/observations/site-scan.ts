@@ -47,10 +47,7 @@ export const ObservedArm = z.strictObject({
 });
 
 /** This page only, or also every page below it. */
-export const ActedOnPage = z.strictObject({
-  url: uncutWebAddress(),
-  match: z.enum(['exact', 'prefix']),
-});
+export const ActedOnPage = z.strictObject({ url: uncutWebAddress(), match: z.enum(['exact', 'prefix']) });
 
 /** As in the tool's public configuration. `null` means unknown and overwrites nothing. */
 export const ObservedSplitTest = z.strictObject({

@@ -91,11 +91,7 @@ const UncutProduct = z.strictObject({
 export const ObservedProduct = UncutProduct.transform(shortenProduct);
 export type ObservedProduct = z.infer<typeof ObservedProduct>;
 
-const scanKey = {
-  scan_id: z.uuid(),
-  domain: ObservedDomain,
-  scanned_at: Timestamp,
-};
+const scanKey = { scan_id: z.uuid(), domain: ObservedDomain, scanned_at: Timestamp };
 
 /** Pages may arrive in any order and more than once. */
 export const StorefrontScanPage = z.strictObject({

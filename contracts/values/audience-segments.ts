@@ -19,17 +19,9 @@ export const AUDIENCE_SEGMENTS = {
     shareMin: 0.5,
     description: 'at least half are 25 to 44 years old',
   },
-  'gen-x': {
-    of: ['age_45_54', 'age_55_64'],
-    shareMin: 0.35,
-    description: 'at least 35 % are 45 to 64',
-  },
+  'gen-x': { of: ['age_45_54', 'age_55_64'], shareMin: 0.35, description: 'at least 35 % are 45 to 64' },
   senior: { of: ['age_65_plus'], shareMin: 0.15, description: 'at least 15 % are 65 or older' },
-  'under-35': {
-    of: ['age_18_24', 'age_25_34'],
-    shareMin: 0.5,
-    description: 'at least half are 18 to 34',
-  },
+  'under-35': { of: ['age_18_24', 'age_25_34'], shareMin: 0.5, description: 'at least half are 18 to 34' },
   'over-45': {
     of: ['age_45_54', 'age_55_64', 'age_65_plus'],
     shareMin: 0.5,

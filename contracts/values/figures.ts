@@ -11,10 +11,7 @@ export const FIGURES = {
     window: true,
     rule: 'Ads first seen on the reliable days of the window; one found long after it began is not new.',
   },
-  retired_ads: {
-    window: true,
-    rule: 'Ads confirmed inactive by scans of the reliable days of the window.',
-  },
+  retired_ads: { window: true, rule: 'Ads confirmed inactive by scans of the reliable days of the window.' },
 } as const satisfies Readonly<Record<string, { readonly window: boolean; readonly rule: string }>>;
 
 export type FigureName = keyof typeof FIGURES;

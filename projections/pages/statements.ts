@@ -48,12 +48,7 @@ export const scrapeTime: Statement = {
 
 /** Among classifications of the same time, the one that sorts last counts. Writes no column that other changes set. */
 export const classify: Statement = {
-  columns: {
-    landing_page_id: 'uuid',
-    page_type: 'text',
-    confidence: 'float8',
-    classified_at: 'timestamptz',
-  },
+  columns: { landing_page_id: 'uuid', page_type: 'text', confidence: 'float8', classified_at: 'timestamptz' },
   touches: [],
   sql: `
     insert into page as p (landing_page_id, page_type, confidence, classified_at)

@@ -2,11 +2,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /** Reads that find records by names and ids from outside. */
 
-export type Found = {
-  readonly id: string;
-  readonly name: string | null;
-  readonly brand_id: string | null;
-};
+export type Found = { readonly id: string; readonly name: string | null; readonly brand_id: string | null };
 
 export const findAdsNamed = (db: ReadDatabase, ids: readonly string[]): Promise<readonly Found[]> =>
   db.query<Found>({

@@ -26,10 +26,7 @@ export const listRestatements = async (
   const rows = await db.query<Row>(sql.unsafe`
     select item, position::text from restatements.restatement where ${where}
     order by position desc limit ${page.limit + 1}`);
-  return pageOfRows(rows, page.limit, {
-    toItem: ({ item }) => item,
-    cursorOf: (last) => [last.position],
-  });
+  return pageOfRows(rows, page.limit, { toItem: ({ item }) => item, cursorOf: (last) => [last.position] });
 };
 
 const ANY = 'select from restatements.restatement where workspace_id = $1 and document_id = $2 limit 1';

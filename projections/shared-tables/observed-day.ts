@@ -18,11 +18,7 @@ export const scanKey = ({
   readonly brand_id: string;
   readonly date: string;
   readonly scan_id: string;
-} => ({
-  brand_id: data.brand_id,
-  date: utcDate(data.observed_at),
-  scan_id: data.scan_id,
-});
+} => ({ brand_id: data.brand_id, date: utcDate(data.observed_at), scan_id: data.scan_id });
 
 /** A correction puts the scan in order. */
 const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {

@@ -92,10 +92,7 @@ export const RADAR_TABLE = {
 export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
 
 export const radarPage = (rows: readonly RadarRow[], limit: number): Page =>
-  pageOfRows(rows, limit, {
-    toItem: ({ item }) => item,
-    cursorOf: (last) => [last.observed_at, last.id],
-  });
+  pageOfRows(rows, limit, { toItem: ({ item }) => item, cursorOf: (last) => [last.observed_at, last.id] });
 
 /**
  * Table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`, from the newest scan of any

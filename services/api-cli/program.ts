@@ -316,10 +316,7 @@ const valueOf = ({ types, place }: Field, text: string): unknown => {
   return types.has('string') ? text : (JSON.parse(text) as unknown);
 };
 
-type Reply = {
-  readonly data: unknown;
-  readonly meta: { readonly as_of: string; readonly cursor?: string };
-};
+type Reply = { readonly data: unknown; readonly meta: { readonly as_of: string; readonly cursor?: string } };
 
 const CELL_MAX = 60;
 /** Without a terminal every column is printed. */

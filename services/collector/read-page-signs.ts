@@ -31,11 +31,7 @@ const SUBMITS: ReadonlySet<string> = new Set(['submit', 'button']);
 const single = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX_LENGTH);
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
-type Capture = {
-  readonly element: string;
-  text: string;
-  readonly end: (text: string) => void;
-};
+type Capture = { readonly element: string; text: string; readonly end: (text: string) => void };
 
 const parseJson = (text: string): unknown => {
   try {

@@ -39,10 +39,7 @@ const WRITE_RETRIES: RetryLimits = {
   maxDelayMs: 2_000,
 };
 
-type AttemptWriter = {
-  add(attempt: FinishedAttempt): void;
-  close(): Promise<void>;
-};
+type AttemptWriter = { add(attempt: FinishedAttempt): void; close(): Promise<void> };
 
 export const createAttemptWriter = (
   dependencies: {

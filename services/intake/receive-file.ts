@@ -106,8 +106,5 @@ export const receiveFile = async (
       retryAfterSeconds: RETRY_SECONDS,
     });
   }
-  return {
-    created: existing === null,
-    reply: { sha256, bytes, content_type: contentType, object_key: key },
-  };
+  return { created: existing === null, reply: { sha256, bytes, content_type: contentType, object_key: key } };
 };

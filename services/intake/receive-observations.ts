@@ -29,10 +29,7 @@ export const LINES_MAX = 1_000;
 const NEWLINE = 0x0a;
 const BLANK = new Set([0x09, 0x0d, 0x20]);
 
-export type Line = {
-  readonly number: number;
-  readonly bytes: Buffer;
-};
+export type Line = { readonly number: number; readonly bytes: Buffer };
 
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => BLANK.has(byte));
 

@@ -48,9 +48,7 @@ export const INSTRUCTIONS = [
   'Tools that write change the workspace of the signed-in member; use them only when the person asks for the change.',
 ].join('\n');
 
-export type McpOptions = {
-  readonly hasWrites: boolean;
-};
+export type McpOptions = { readonly hasWrites: boolean };
 
 export const createMcpServer = (
   call: McpCall,
@@ -146,9 +144,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
     },
     { responseMode, onerror: (error) => log.debug({ err: error }, 'message refused') },
   );
-  const serve = toNodeHandler(handler, {
-    onerror: (error) => log.error({ err: error }, 'message failed'),
-  });
+  const serve = toNodeHandler(handler, { onerror: (error) => log.error({ err: error }, 'message failed') });
   app.addHook('onClose', () => handler.close());
 
   const authInfoOf = (token: string, call: McpCall): AuthInfo => {

@@ -16,11 +16,7 @@ import { readPictures } from './output/pictures.ts';
 import type { Tool, ToolContext } from './tools/define-tool.ts';
 import { asKnownAt, cleanText, errorResult, itemsInAll } from './output/result.ts';
 
-export type McpCall = {
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly now: number;
-};
+export type McpCall = { readonly caller: Caller; readonly requestId: string; readonly now: number };
 
 export type McpDependencies = OperationDependencies & { readonly thumbnails: Thumbnails };
 

@@ -92,10 +92,7 @@ export const BUILD_JSON = `case when b.name is not null then json_build_object(
 const OVER: readonly Build['state'][] = ['failed', 'done', 'cancelled'];
 export const isOver = ({ state }: Build): boolean => OVER.includes(state);
 
-export type RebuildRequest = {
-  readonly from: 'start' | 'checkpoint';
-  readonly by: string;
-};
+export type RebuildRequest = { readonly from: 'start' | 'checkpoint'; readonly by: string };
 
 /** Requests a replay into a shadow schema that replaces the tables. Throws `already_exists` when one runs. */
 export const requestRebuild = async (
@@ -447,9 +444,7 @@ export const watchVerification = async (
 
 /** Sizes and speed of this installation are measured, and those for another number of events are in proportion. */
 
-export const CapacityQuery = z.strictObject({
-  events: z.coerce.number().int().min(1).max(1e12).optional(),
-});
+export const CapacityQuery = z.strictObject({ events: z.coerce.number().int().min(1).max(1e12).optional() });
 
 type ReadModelSize = {
   readonly name: string;

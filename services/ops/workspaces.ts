@@ -338,9 +338,7 @@ export const endConnection = async (
   return { workspace_id, connection_id, ended: true, changed: events.length > 0 };
 };
 
-export type MemberDependencies = OperatorDependencies & {
-  readonly memberVault: MemberVault | null;
-};
+export type MemberDependencies = OperatorDependencies & { readonly memberVault: MemberVault | null };
 
 const NAME_MAX_LENGTH = 200;
 /** Maximum characters of an e-mail address (RFC 5321). */

@@ -25,10 +25,7 @@ const reachedByPostgres = (url: string): Reached => {
   const readable = url.replaceAll(FILE_PARAMETERS, (_, name: string) => name + encodeURIComponent(THIS_FILE));
   const { host, ssl } = new Client({ connectionString: readable });
   const modes = URL.parse(url)?.searchParams.getAll('sslmode') ?? [];
-  return {
-    hosts: host.split(','),
-    isEncrypted: ssl && !modes.some((mode) => FALLING_BACK.has(mode)),
-  };
+  return { hosts: host.split(','), isEncrypted: ssl && !modes.some((mode) => FALLING_BACK.has(mode)) };
 };
 
 const AUTHORITY = /^[a-z+]+:\/\/(?:[^@/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/i;

@@ -49,7 +49,4 @@ export type BrandProfileChanged = Event<
 
 export type BrandEvent = BrandRegistered | BrandProfileChanged;
 
-export const brandVersions: EventVersions<BrandEvent> = {
-  BrandRegistered: [],
-  BrandProfileChanged: [],
-};
+export const brandVersions: EventVersions<BrandEvent> = { BrandRegistered: [], BrandProfileChanged: [] };

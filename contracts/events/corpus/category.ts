@@ -37,7 +37,4 @@ export type CategoryChanged = Event<
 
 export type CategoryEvent = CategoryDefined | CategoryChanged;
 
-export const categoryVersions: EventVersions<CategoryEvent> = {
-  CategoryDefined: [],
-  CategoryChanged: [],
-};
+export const categoryVersions: EventVersions<CategoryEvent> = { CategoryDefined: [], CategoryChanged: [] };

@@ -91,9 +91,7 @@ export type SplitTestsObserved = Event<
 /** Only the changed fields are in `changes`. */
 export type SplitTestsChanged = Event<
   'SplitTestsChanged',
-  Sighting & {
-    readonly tests: readonly (SplitTestKey & { readonly changes: Partial<SplitTestDetails> })[];
-  }
+  Sighting & { readonly tests: readonly (SplitTestKey & { readonly changes: Partial<SplitTestDetails> })[] }
 >;
 
 /** Tests that a readable tool did not show for the first time: missing, not ended. */

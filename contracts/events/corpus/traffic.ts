@@ -56,6 +56,4 @@ export type TrafficEstimated = Event<
 
 export type TrafficEvent = TrafficEstimated;
 
-export const trafficVersions: EventVersions<TrafficEvent> = {
-  TrafficEstimated: [],
-};
+export const trafficVersions: EventVersions<TrafficEvent> = { TrafficEstimated: [] };

@@ -22,8 +22,4 @@ export type NoteDeleted = Event<
 >;
 export type NoteEvent = NoteWritten | NoteReplaced | NoteDeleted;
 
-export const noteVersions: EventVersions<NoteEvent> = {
-  NoteWritten: [],
-  NoteReplaced: [],
-  NoteDeleted: [],
-};
+export const noteVersions: EventVersions<NoteEvent> = { NoteWritten: [], NoteReplaced: [], NoteDeleted: [] };

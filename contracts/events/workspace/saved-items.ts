@@ -17,7 +17,4 @@ export type ItemUnsaved = Event<
 >;
 export type SavedEvent = ItemSaved | ItemUnsaved;
 
-export const savedVersions: EventVersions<SavedEvent> = {
-  ItemSaved: [],
-  ItemUnsaved: [],
-};
+export const savedVersions: EventVersions<SavedEvent> = { ItemSaved: [], ItemUnsaved: [] };

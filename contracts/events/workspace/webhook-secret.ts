@@ -13,6 +13,4 @@ export type WebhookSecretIssued = Event<
 
 export type WebhookSecretEvent = WebhookSecretIssued;
 
-export const webhookSecretVersions: EventVersions<WebhookSecretEvent> = {
-  WebhookSecretIssued: [],
-};
+export const webhookSecretVersions: EventVersions<WebhookSecretEvent> = { WebhookSecretIssued: [] };

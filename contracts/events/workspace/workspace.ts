@@ -121,7 +121,4 @@ export const trackingVersions: EventVersions<TrackingEvent> = {
   BrandUntracked: [],
 };
 
-export const apiKeyVersions: EventVersions<ApiKeyEvent> = {
-  ApiKeyIssued: [],
-  ApiKeyRevoked: [],
-};
+export const apiKeyVersions: EventVersions<ApiKeyEvent> = { ApiKeyIssued: [], ApiKeyRevoked: [] };

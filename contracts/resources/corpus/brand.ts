@@ -89,9 +89,7 @@ export const Brand = z
       description: 'What the brand says about itself; null when that was not observed.',
     }),
     inactive_ads: Count.meta({ description: 'Ads confirmed inactive: `total_ads` minus `active_ads`.' }),
-    new_ads_30d: Count.meta({
-      description: 'New ads of the 30 UTC days that end with its last scan.',
-    }),
+    new_ads_30d: Count.meta({ description: 'New ads of the 30 UTC days that end with its last scan.' }),
     retired_ads_7d: Count.meta({
       description: 'Ads confirmed inactive in the 7 UTC days that end with its last scan.',
     }),

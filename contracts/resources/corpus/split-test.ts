@@ -95,9 +95,7 @@ export const BrandSplitTests = z
     category_profile: z
       .strictObject({
         category: CategoryReference,
-        brands_read: Count.meta({
-          description: 'Public brands of the category with a tool that was read.',
-        }),
+        brands_read: Count.meta({ description: 'Public brands of the category with a tool that was read.' }),
         types: z
           .array(
             z.strictObject({

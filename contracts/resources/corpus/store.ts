@@ -98,9 +98,7 @@ export const StoreWeek = z
       description: 'Products listed for the first time; the first complete scan counts none.',
     }),
     returned: Count.meta({ description: 'Products listed again after they had been delisted.' }),
-    delisted: Count.meta({
-      description: 'Products absent from two complete scans at least 20 hours apart.',
-    }),
+    delisted: Count.meta({ description: 'Products absent from two complete scans at least 20 hours apart.' }),
     changed: Count.meta({ description: 'Product changes, of prices or of other fields.' }),
     cheaper: Count.meta({ description: 'Product changes in which listed prices only fell.' }),
     dearer: Count.meta({ description: 'Product changes in which listed prices only rose.' }),

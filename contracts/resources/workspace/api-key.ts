@@ -37,9 +37,7 @@ const UnusedDays = z
   .meta({ description: 'Minimum days without use, each of 24 hours.' });
 
 export const RevokeUnusedApiKeys = z
-  .strictObject({
-    days: UnusedDays,
-  })
+  .strictObject({ days: UnusedDays })
   .meta({ id: 'RevokeUnusedApiKeys', description: 'How long unused keys may stay active.' });
 
 const Member = z.strictObject({

@@ -126,11 +126,7 @@ export const DeletedCollection = z
   .meta({ id: 'DeletedCollection', description: 'The result of deleting a collection and all inside it.' });
 
 export const AddedCollectionItem = z
-  .strictObject({
-    collection_id: CollectionId,
-    workspace_id: WorkspaceId,
-    ...CollectionItem.shape,
-  })
+  .strictObject({ collection_id: CollectionId, workspace_id: WorkspaceId, ...CollectionItem.shape })
   .meta({ id: 'AddedCollectionItem', description: 'An item of a collection, added now or before.' });
 
 export const RemoveCollectionItem = z

@@ -20,9 +20,7 @@ const RestatedRow = z
       description:
         'Columns of the document with its earlier restatements; of a changed row only those that differ. A column is null when it is empty. Null for an added row.',
     }),
-    after: RestatedCells.nullable().meta({
-      description: 'The columns now; null for a removed row.',
-    }),
+    after: RestatedCells.nullable().meta({ description: 'The columns now; null for a removed row.' }),
     events: z
       .array(RecordedEvent)
       .max(RESTATED_CAUSES_MAX)

@@ -12,10 +12,7 @@ const TrackedSince = Timestamp.meta({
 });
 
 export const TrackBrand = z
-  .strictObject({
-    brand_id: BrandId,
-    cadence: Cadence.default('weekly'),
-  })
+  .strictObject({ brand_id: BrandId, cadence: Cadence.default('weekly') })
   .meta({ id: 'TrackBrand', description: 'The brand to track; a repeated request changes its cadence.' });
 
 export const TrackedBrand = z

@@ -17,11 +17,7 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 /** Ingest counts as down after this time without progress. */
 const STALLED_MS = 120_000;
 
-export type PublishProgress = {
-  readonly published: number;
-  readonly taken: number;
-  readonly at: string;
-};
+export type PublishProgress = { readonly published: number; readonly taken: number; readonly at: string };
 
 /**
  * Publishes after number `from`, in order, and waits until ingest has recorded all. Repeat from the last `taken`:

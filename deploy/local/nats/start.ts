@@ -157,11 +157,7 @@ export type NatsOptions = {
   readonly cache?: string;
 };
 
-export type LocalNats = {
-  readonly url: string;
-  readonly port: number;
-  stop(): Promise<void>;
-};
+export type LocalNats = { readonly url: string; readonly port: number; stop(): Promise<void> };
 
 /**
  * Listens on the loopback address; a used folder resumes. Clients need the password, because other users of the machine
@@ -246,11 +242,7 @@ const waitUntilReady = async ({ child, logStart }: Server, url: string, folder: 
 
 const answers = async (url: string): Promise<boolean> => {
   try {
-    const connection = await connect({
-      ...natsOptions(url),
-      timeout: CONNECT_LIMIT_MS,
-      reconnect: false,
-    });
+    const connection = await connect({ ...natsOptions(url), timeout: CONNECT_LIMIT_MS, reconnect: false });
     try {
       await (await connection.jetstreamManager({ timeout: CONNECT_LIMIT_MS })).getAccountInfo();
       return true;

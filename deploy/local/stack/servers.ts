@@ -78,11 +78,7 @@ export const startServers = async (
 };
 
 const startLocalNats = (folders: Folders) =>
-  startNats({
-    folder: folders.nats,
-    port: 0,
-    cache: join(CACHE, 'nats'),
-  });
+  startNats({ folder: folders.nats, port: 0, cache: join(CACHE, 'nats') });
 
 type EventStoreOptions = {
   readonly settings: LocalSettings;

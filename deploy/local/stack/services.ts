@@ -94,10 +94,7 @@ export const startServices = async (
   });
   const worker: ServiceDefinition = {
     ...plain('worker'),
-    environment: {
-      ...environmentOf(settings, servers),
-      AUDIT_SIGNING_KEY: secrets.audit_signing_key,
-    },
+    environment: { ...environmentOf(settings, servers), AUDIT_SIGNING_KEY: secrets.audit_signing_key },
   };
   const delivery: ServiceDefinition = {
     ...plain('delivery'),
@@ -113,10 +110,7 @@ export const startServices = async (
   };
   const intake: ServiceDefinition = {
     ...plain('intake'),
-    environment: {
-      ...environmentOf(settings, servers),
-      INTAKE_PORT: String(intakePort),
-    },
+    environment: { ...environmentOf(settings, servers), INTAKE_PORT: String(intakePort) },
   };
   const mediaArchive = mediaOrigin === null ? 'off' : settings.MEDIA_ARCHIVE;
   const ingest: ServiceDefinition = {

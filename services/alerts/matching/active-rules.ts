@@ -36,9 +36,7 @@ export const nextRange = async (
   return { after, upTo: last ?? LAST_ID, isLast: last === undefined };
 };
 
-export type ActiveRules = MatchingState['rules'] & {
-  set(alertId: string, rule: AlertRuleState): void;
-};
+export type ActiveRules = MatchingState['rules'] & { set(alertId: string, rule: AlertRuleState): void };
 
 /**
  * Rules at the checkpoint, in the table. Memory holds only those of the last brands, because hundreds of thousands would

@@ -26,11 +26,7 @@ export const PREFIXES = [
 ] as const;
 export type FollowedEvent = MatchedEvent | RecordedEvent<AlertRuleEvent>;
 
-export type Outcome = {
-  readonly matches: Match[];
-  readonly ruleChanges: RuleChange[];
-  taken: number;
-};
+export type Outcome = { readonly matches: Match[]; readonly ruleChanges: RuleChange[]; taken: number };
 
 /** The batch is committed then, so that one in which many scans end needs little memory. */
 const MATCHES_MAX = 1_000;

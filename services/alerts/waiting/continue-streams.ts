@@ -148,10 +148,7 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
       await loadWhole(progress, events);
       const outcome = await matchLate(session, events);
       progress.waitingStreams.remove(stream, upTo);
-      await commit(session, outcome, progress.position, {
-        traces: tracesOf(events),
-        isLate: true,
-      });
+      await commit(session, outcome, progress.position, { traces: tracesOf(events), isLate: true });
       forgetState(progress);
     }
     if (unreadable !== null) {

@@ -167,11 +167,7 @@ const FOLD_ISSUED_KEYS = `
     on conflict do nothing)
   select stream from folded`;
 
-type IssuedKey = {
-  readonly stream: string;
-  readonly revision: bigint;
-  readonly data: ApiKeyIssued['data'];
-};
+type IssuedKey = { readonly stream: string; readonly revision: bigint; readonly data: ApiKeyIssued['data'] };
 
 const applyIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
   const { rows } = await pool.query<{ stream: string }>({

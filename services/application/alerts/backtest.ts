@@ -133,9 +133,5 @@ export const backtestRule = async (
   if (rule.trigger === 'activity') await replayWithSignals(dependencies.pastReads, kept, follow, replay);
   else for (const event of kept) follow(event);
   replay.endPeriods(window.until.toISOString());
-  return {
-    sent: replay.sent,
-    ...counts,
-    eventsUnread: replay.unread(),
-  };
+  return { sent: replay.sent, ...counts, eventsUnread: replay.unread() };
 };

@@ -69,10 +69,7 @@ export const findQueued = async (
   return null;
 };
 
-type Read = {
-  readonly kept: readonly RecordedEvent[];
-  readonly streams: ReadonlyMap<string, StreamBasis>;
-};
+type Read = { readonly kept: readonly RecordedEvent[]; readonly streams: ReadonlyMap<string, StreamBasis> };
 
 const tooMany = (): Refusal => {
   const message = `more than ${BACKTEST_EVENTS_MAX.toLocaleString('en')} events of its brands`;

@@ -11,11 +11,7 @@ import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 export type PendingItem = { readonly item: AlertItem | null; readonly source: string | null };
 
 /** `key`: the brand id of a scan, or the first day of a period. */
-export type EntryKey = {
-  readonly alert_id: string;
-  readonly cadence: AlertCadence;
-  readonly key: string;
-};
+export type EntryKey = { readonly alert_id: string; readonly cadence: AlertCadence; readonly key: string };
 
 /** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
 export type PendingEntry = EntryKey & {

@@ -10,8 +10,4 @@ const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
  * index if not exists` would wait for all writers, and hold up new ones.
  */
 export const createDeliveryTables = (pool: Database): Promise<void> =>
-  installSchema(pool, {
-    lock: ADVISORY_LOCKS.deliverySchema,
-    sql: SCHEMA,
-    fingerprintOn: 'delivery',
-  });
+  installSchema(pool, { lock: ADVISORY_LOCKS.deliverySchema, sql: SCHEMA, fingerprintOn: 'delivery' });

@@ -104,10 +104,7 @@ const mergeQueue = async (
   ]);
 };
 
-export type MergeOptions = {
-  readonly baseUrl: string;
-  readonly now: Date;
-};
+export type MergeOptions = { readonly baseUrl: string; readonly now: Date };
 
 /**
  * Merges the held-back alerts of a rule into one delivery, and cancels them; a single one is queued as it is. Open in

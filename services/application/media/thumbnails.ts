@@ -12,11 +12,7 @@ export const THUMBNAIL_MAX_BYTES = 60 * 1024;
 const QUALITIES = [80, 60, 40, 20, 1];
 
 /** `width` and `height` are those of the image, not of the thumbnail. */
-export type Thumbnail = {
-  readonly webp: Buffer;
-  readonly width: number;
-  readonly height: number;
-};
+export type Thumbnail = { readonly webp: Buffer; readonly width: number; readonly height: number };
 
 /**
  * WebP of at most 320 by 320 pixels and 60 KiB; smaller images keep their size. Only the first frame of an animation is
@@ -27,10 +23,7 @@ export const makeThumbnail = async (file: Buffer): Promise<Thumbnail | ImageFaul
   if (typeof size === 'string') return size;
   try {
     const reduced = await openImage(file)
-      .resize(THUMBNAIL_MAX_PIXELS, THUMBNAIL_MAX_PIXELS, {
-        fit: 'inside',
-        withoutEnlargement: true,
-      })
+      .resize(THUMBNAIL_MAX_PIXELS, THUMBNAIL_MAX_PIXELS, { fit: 'inside', withoutEnlargement: true })
       .toColourspace('srgb')
       .png({ compressionLevel: 1 })
       .toBuffer();

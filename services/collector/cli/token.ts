@@ -23,10 +23,7 @@ import { ADS_ARCHIVE, TokenSettings } from '../settings.ts';
 import { withDatabase } from './with-database.ts';
 
 const ANSWER_MAX_BYTES = 100_000;
-const Exchanged = z.object({
-  access_token: z.string().min(1),
-  expires_in: z.number().positive().optional(),
-});
+const Exchanged = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().optional() });
 
 export type ExchangeOptions = Route & {
   readonly origin: string;

@@ -99,10 +99,7 @@ const PAUSE_MIN_MS = 15 * MINUTE_MS;
 const ROUNDING_PERCENT = 1;
 
 /** Times are milliseconds since 1970. */
-type PacedCall = {
-  readonly atMs: number;
-  readonly percent: number | null;
-};
+type PacedCall = { readonly atMs: number; readonly percent: number | null };
 
 /** The platform counts over the last hour. */
 export type Pace = {

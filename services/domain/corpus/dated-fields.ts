@@ -2,10 +2,7 @@
 export type FieldTimes = Readonly<Record<string, string>>;
 
 /** A field without a time may have a default that nothing has stated. */
-type DatedFields<Fields> = {
-  readonly values: Partial<Fields>;
-  readonly times: FieldTimes;
-};
+type DatedFields<Fields> = { readonly values: Partial<Fields>; readonly times: FieldTimes };
 
 /** `confirmed`: stated again with a newer time. Absent when no field had a time before. */
 type Comparison<Fields> = {

@@ -9,11 +9,7 @@ const BY_BOTH = 0.6;
 /** Headings further down belong to parts of the page. */
 const HEADINGS_READ = 3;
 
-type Rule = {
-  readonly type: PageType;
-  readonly path: RegExp;
-  readonly text: RegExp | null;
-};
+type Rule = { readonly type: PageType; readonly path: RegExp; readonly text: RegExp | null };
 
 /** The more specific first. */
 const RULES: readonly Rule[] = [

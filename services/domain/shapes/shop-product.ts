@@ -39,10 +39,7 @@ export const shopProductOf = (value: JsonObject): ShopProduct => {
       advice: 'write it like the Store API, such as "5990" with currency_minor_unit 2',
     };
   if (hasMoreVariants(value))
-    return {
-      fault: 'has more variants than the page shows',
-      advice: 'export all variants of the product',
-    };
+    return { fault: 'has more variants than the page shows', advice: 'export all variants of the product' };
   const parsed = ObservedProduct.safeParse(
     isOfWoocommerce ? woocommerceProductOf(value) : shopifyProductOf(value),
   );

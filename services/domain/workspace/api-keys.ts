@@ -147,13 +147,7 @@ export const requireApiKey = (state: ApiKeysState, keyId: string, known?: Readon
  * scopes: rotating another member's key must not give access as that member.
  */
 export const rotateApiKey =
-  (
-    input: NewKey & {
-      readonly workspace_id: string;
-      readonly rotated_key_id: string;
-      readonly at: string;
-    },
-  ) =>
+  (input: NewKey & { readonly workspace_id: string; readonly rotated_key_id: string; readonly at: string }) =>
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, sha256, last_four, member_id, rotated_key_id, grantable, at } = input;
     if (isIssued(state, input)) return [];

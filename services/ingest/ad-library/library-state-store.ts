@@ -25,9 +25,7 @@ const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
 };
 
-export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & {
-  appended(): number;
-};
+export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & { appended(): number };
 
 /**
  * State comes from the working tables, because a library is too large to be folded from its stream for each scan. The

@@ -37,10 +37,7 @@ export const saveMoves = async (database: Transaction, moves: readonly Move[]): 
   await database.query(SAVE_MOVES, [JSON.stringify(rows)]);
 };
 
-export type OpenMoves = {
-  readonly scan_id: string;
-  readonly to_brand_id: string;
-};
+export type OpenMoves = { readonly scan_id: string; readonly to_brand_id: string };
 
 /** The open moves of a staged scan, of one cause, or all. */
 export type MovesToComplete = { readonly scanId: string } | { readonly causeId: string } | 'all';

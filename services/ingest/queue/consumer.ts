@@ -32,9 +32,7 @@ const LOOK_MS = 100;
 
 type Sized = { readonly bytes: number; readonly brand: string };
 
-type Slots = {
-  run<T>(observation: Sized, work: () => Promise<T>): Promise<T>;
-};
+type Slots = { run<T>(observation: Sized, work: () => Promise<T>): Promise<T> };
 
 type Time = { readonly now: () => number; readonly pause: (ms: number) => Promise<void> };
 

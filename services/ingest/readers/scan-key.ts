@@ -50,10 +50,7 @@ export const timestampOf = (text: string, utcOffset: string | null = null): stri
   return Timestamp.safeParse(time.toISOString()).data ?? null;
 };
 
-export const NO_BRAND = {
-  what: 'belongs to a scan without a brand',
-  advice: 'add --brand DOMAIN',
-} as const;
+export const NO_BRAND = { what: 'belongs to a scan without a brand', advice: 'add --brand DOMAIN' } as const;
 export const NO_TIME = {
   what: 'belongs to a scan without a time',
   advice:

@@ -93,9 +93,7 @@ const eventIdOf = ({ type, data }: StorefrontEvent): string => {
   return derivedId('storefront event', `${data.scan_id}|${data.domain}|${type}|${about}`);
 };
 
-type StorefrontStateStore = StateStore<OpenStorefront, StorefrontEvent> & {
-  appended(): number;
-};
+type StorefrontStateStore = StateStore<OpenStorefront, StorefrontEvent> & { appended(): number };
 
 /** A catalogue is too large to fold for each scan, so tables give the state. `readsStream`: it must not be stale. */
 const createStorefrontStateStore = (

@@ -6,10 +6,7 @@ import { IntakeRefusal } from './refusal.ts';
 /** Time to read and drop the rest of a rejected body, so that the client can read the reply. */
 const DISCARD_LIMIT_MS = 10_000;
 
-export type BodyLimits = {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-};
+export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
 
 const tooLarge = (maxBytes: number): IntakeRefusal =>
   new IntakeRefusal('too_large', `The body is larger than ${maxBytes} bytes. Send smaller parts.`);

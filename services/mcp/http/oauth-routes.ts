@@ -128,11 +128,7 @@ export const registerOauthRoutes = async (
     }
     await scope.register(async (oauth) => {
       oauth.addHook('onRequest', limit(requests));
-      oauth.route({
-        method: ['GET', 'POST', 'OPTIONS'],
-        url: '/oauth/*',
-        handler: handOver,
-      });
+      oauth.route({ method: ['GET', 'POST', 'OPTIONS'], url: '/oauth/*', handler: handOver });
       await oauth.register(async (registration) => {
         registration.removeAllContentTypeParsers();
         registration.addContentTypeParser(

@@ -35,9 +35,7 @@ export type ConnectionRow = {
   readonly connected: boolean;
 };
 
-export type ListedConnection = ConnectionRow & {
-  readonly last_used_at: string | null;
-};
+export type ListedConnection = ConnectionRow & { readonly last_used_at: string | null };
 
 export type ConnectionPosition = Pick<ConnectionRow, 'allowed_at' | 'connection_id'>;
 

@@ -75,10 +75,7 @@ import {
   resumeProjection,
 } from '../projections.ts';
 
-export const PRIVATE_HEADERS = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-} as const;
+export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
 /** Clients share code with those of the API, so the envelope is equal. `lag_hours` is 0: the data is current. */
 const metaOf = (request: FastifyRequest) => ({
@@ -188,9 +185,7 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
     }
     isSearchingMissing = true;
     try {
-      return record(request, {
-        queued: await requeueMissing(dependencies, ignoreProgress, ignoreProgress),
-      });
+      return record(request, { queued: await requeueMissing(dependencies, ignoreProgress, ignoreProgress) });
     } finally {
       isSearchingMissing = false;
     }

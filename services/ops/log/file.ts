@@ -64,11 +64,7 @@ const EventLine = z.strictObject({
   metadata: Bytes,
 });
 /** The last line of a block. `events` counts from the beginning of the file. */
-const Checksum = z.strictObject({
-  checksum: z.string(),
-  events: z.int(),
-  end: z.literal(true).optional(),
-});
+const Checksum = z.strictObject({ checksum: z.string(), events: z.int(), end: z.literal(true).optional() });
 
 /** Returns text where it keeps the bytes and is short: it compresses and reads better than base64. */
 const bytesField = (bytes: Uint8Array): z.infer<typeof Bytes> => {

@@ -63,11 +63,7 @@ export const readBotKey = async (path: string, agentUrl: string | undefined): Pr
   const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' });
   const publicKey = { kty, crv, x } as JsonWebKey;
   const keyid = await jwkToKeyID(publicKey, helpers.WEBCRYPTO_SHA256, helpers.BASE64URL_DECODE);
-  const signer: Signer = {
-    alg: 'ed25519',
-    keyid,
-    sign: (data) => sign(null, Buffer.from(data), key),
-  };
+  const signer: Signer = { alg: 'ed25519', keyid, sign: (data) => sign(null, Buffer.from(data), key) };
   const signatureAgent = `"${agent.origin}"`;
   return {
     sign: async (url, now) => {

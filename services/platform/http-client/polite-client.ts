@@ -163,11 +163,7 @@ export type StoredRobots = {
 };
 
 /** A host that refused is not requested until then. Times are milliseconds since 1970. */
-export type HostRest = {
-  readonly untilMs: number;
-  readonly refusals: number;
-  readonly reason: string;
-};
+export type HostRest = { readonly untilMs: number; readonly refusals: number; readonly reason: string };
 
 /** Outlives restarts and is shared: two processes are as polite as one. `host`: a name, and its port if any. */
 export type HostMemory = {

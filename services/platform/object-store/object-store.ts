@@ -4,10 +4,7 @@ export type StoredObject = { readonly bytes: number; readonly sha256: string };
 
 export type ByteRange = { readonly start: number; readonly end: number };
 
-export type OpenObject = {
-  readonly bytes: number;
-  read(range?: ByteRange): Readable;
-};
+export type OpenObject = { readonly bytes: number; read(range?: ByteRange): Readable };
 
 /** Writes are atomic: an object is visible completely or not at all. */
 export type ObjectStore = {

@@ -120,10 +120,7 @@ export const openBucketStore = (url: string): ObjectStore => {
       };
       const upload = new Upload({
         client,
-        params: {
-          ...place(key),
-          Body: Readable.from(measured(), { objectMode: false }),
-        },
+        params: { ...place(key), Body: Readable.from(measured(), { objectMode: false }) },
         partSize: PART_BYTES,
         queueSize: PARTS_AT_ONCE,
         leavePartsOnError: false,

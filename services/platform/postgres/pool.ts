@@ -35,9 +35,7 @@ export type PoolSettings = Pick<
   | 'allowExitOnIdle'
   | 'query_timeout'
   | 'pipeline'
-> & {
-  readonly statement_timeout?: number;
-};
+> & { readonly statement_timeout?: number };
 
 /** `answerMs` limits opening, waiting and each statement, which the server cancels half a second sooner. */
 export const requestPoolSettings = (answerMs: number) =>

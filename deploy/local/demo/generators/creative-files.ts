@@ -22,11 +22,7 @@ const SIZES = [
 ] as const;
 const FRAME_EVERY_SECONDS = 3;
 
-type File = {
-  readonly kind: MediaKind;
-  readonly ads: string[];
-  readonly first: SampledAd;
-};
+type File = { readonly kind: MediaKind; readonly ads: string[]; readonly first: SampledAd };
 
 export function* creatives(world: World, firstDayMs: number): Generator<Observation> {
   for (const page of world.pageList) {

@@ -47,9 +47,7 @@ ${deliveries.length === 0 ? '<p>Nothing has arrived yet. The next scan brings so
 
 const deliveryOf = ({ receivedAt, fault, payload }: Delivery): string => {
   const time = `<time datetime="${receivedAt}">${receivedAt.slice(0, 19).replace('T', ' ')} UTC</time>`;
-  if (fault !== null) {
-    return `<li>${time}: <strong class="wrong">refused</strong> ${escaped(fault)}</li>`;
-  }
+  if (fault !== null) return `<li>${time}: <strong class="wrong">refused</strong> ${escaped(fault)}</li>`;
   const right = '<strong class="right">signature verified</strong>';
   if (payload === null) return `<li>${time}: ${right}, but the body has an unknown form.</li>`;
   const { alert, items, items_total, kind, id } = payload;
@@ -77,9 +75,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-export type Receiver = AsyncDisposable & {
-  readonly url: string;
-};
+export type Receiver = AsyncDisposable & { readonly url: string };
 
 /** `null` for a genuine request. */
 const faultOf = async (request: ReceivedWebhook, secret: string, nowMs: number): Promise<string | null> => {

@@ -116,9 +116,7 @@ export async function subscribeToAll(
     for (const event of events) {
       if (out.isFull) await out.untilWritable();
       position = event.position;
-      if (passes === null || passes(event)) {
-        out.send(isHeld ? eventWire(event) : encodeEvent(event));
-      }
+      if (passes === null || passes(event)) out.send(isHeld ? eventWire(event) : encodeEvent(event));
       sinceCheckpoint += 1;
       if (sinceCheckpoint >= checkpointInterval) {
         sinceCheckpoint = 0;

@@ -112,10 +112,7 @@ export const compilePattern = (text: string): Pattern | null => {
 const INDEX_SIZE = 2 ** 18;
 const INDEXED_MIN_LENGTH = 2_000;
 
-export type SearchedText = {
-  readonly text: string;
-  has(literal: string): boolean;
-};
+export type SearchedText = { readonly text: string; has(literal: string): boolean };
 
 const slotOf = (text: string, at: number): number =>
   (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & (INDEX_SIZE - 1);

@@ -375,13 +375,7 @@ const rewordAds = (
   ads: readonly RewordedAd[],
 ): AdsReworded => ({
   type: 'AdsReworded',
-  data: {
-    ...sightingOf(scan),
-    collector: scan.collector,
-    aspects: aspectsOf(differences),
-    differences,
-    ads,
-  },
+  data: { ...sightingOf(scan), collector: scan.collector, aspects: aspectsOf(differences), differences, ads },
 });
 
 /**

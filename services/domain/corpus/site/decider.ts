@@ -306,10 +306,7 @@ export const splitTestEvents = (
       type: 'SplitTestsObserved',
       data: { ...at, novelty: 'news', tests },
     })),
-    ...inGroups([...changed, ...endings], (tests) => ({
-      type: 'SplitTestsChanged',
-      data: { ...at, tests },
-    })),
+    ...inGroups([...changed, ...endings], (tests) => ({ type: 'SplitTestsChanged', data: { ...at, tests } })),
     ...inGroups(seen, (ids) => ({ type: 'SplitTestsSeen', data: { ...at, ids } })),
     ...inGroups(
       missed.map(({ key }) => key.id),

@@ -32,10 +32,7 @@ type Sighting = {
 export type StorefrontScan = Pick<
   StorefrontScanEnd,
   'scan_id' | 'domain' | 'scanned_at' | 'currency' | 'collector' | 'pages'
-> & {
-  readonly complete: boolean;
-  readonly claimed_complete: boolean;
-};
+> & { readonly complete: boolean; readonly claimed_complete: boolean };
 
 /** A scan without any product is a failed fetch and never complete. */
 export const storefrontScanOf = (end: StorefrontScanEnd, products: number): StorefrontScan => ({
@@ -87,23 +84,14 @@ export const recordProductSightings =
     return [
       ...(['baseline', 'news', 'returned'] as const).flatMap((novelty) =>
         boundedGroups(listings[novelty], STOREFRONT_EVENT_MAX_CHARACTERS).map(
-          (products): StorefrontEvent => ({
-            type: 'ProductsListed',
-            data: { ...at, novelty, products },
-          }),
+          (products): StorefrontEvent => ({ type: 'ProductsListed', data: { ...at, novelty, products } }),
         ),
       ),
       ...boundedGroups(changes, STOREFRONT_EVENT_MAX_CHARACTERS).map(
-        (group): StorefrontEvent => ({
-          type: 'ProductsChanged',
-          data: { ...at, changes: group },
-        }),
+        (group): StorefrontEvent => ({ type: 'ProductsChanged', data: { ...at, changes: group } }),
       ),
       ...boundedGroups(seen, STOREFRONT_EVENT_MAX_CHARACTERS, EVENT_IDS_MAX).map(
-        (product_ids): StorefrontEvent => ({
-          type: 'ProductsSeen',
-          data: { ...at, product_ids },
-        }),
+        (product_ids): StorefrontEvent => ({ type: 'ProductsSeen', data: { ...at, product_ids } }),
       ),
     ];
   };

@@ -23,11 +23,7 @@ import { pagesOfBrand } from '../chunk-staging.ts';
 
 /** A link older than recorded scans corrects the reliable days of its brand (rule 9). */
 
-export type ObservedLink = {
-  readonly brandId: string;
-  readonly pageId: string;
-  readonly observedAt: string;
-};
+export type ObservedLink = { readonly brandId: string; readonly pageId: string; readonly observedAt: string };
 
 const NO_TOTALS: ScanTotals = { seen: 0, active: 0, missing: 0, total: 0, ...NO_COUNTS };
 

@@ -158,11 +158,7 @@ export const adRecord = (
     notes = [],
     start = { name: 'the start date' },
     stop = { name: 'the stop date' },
-  }: {
-    readonly notes?: string[];
-    readonly start?: DateField;
-    readonly stop?: DateField;
-  } = {},
+  }: { readonly notes?: string[]; readonly start?: DateField; readonly stop?: DateField } = {},
 ): AdRecord => {
   const { checked, ...ids } = idsOf({ ad: given.ad_id, page: given.page_id }, parts, notes);
   const bodies = textsOf(given.body);

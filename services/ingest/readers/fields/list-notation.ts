@@ -33,10 +33,7 @@ const ITEMS = {
 };
 const ESCAPES: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '0': '\0' };
 
-export type List = {
-  readonly items: readonly string[];
-  readonly isCertain: boolean;
-};
+export type List = { readonly items: readonly string[]; readonly isCertain: boolean };
 
 /** Elements of a list in the notation of JSON, Python, numpy, R or Postgres. `null` also for nested lists. */
 export const listNotation = (text: string): List | null => {
