@@ -19,77 +19,30 @@ export type Pattern = {
   readonly literal: string | null;
 };
 
-const limitQuantifiers = (source: string): string => {
-  let limited = '';
-  let isClass = false;
-  for (let at = 0; at < source.length; at += 1) {
-    const sign = source[at] as string;
-    if (sign === '\\') {
-      limited += sign + (source[at + 1] ?? '');
-      at += 1;
-    } else if (!isClass && (sign === '*' || sign === '+')) {
-      limited += `{${sign === '*' ? 0 : 1},${REPETITIONS_MAX}}`;
-    } else {
-      if (sign === '[') isClass = true;
-      if (sign === ']') isClass = false;
-      limited += sign;
-    }
-  }
-  return limited;
-};
+const ESCAPE_OR_CLASS = String.raw`\\[^]|\[(?:\\[^]|[^\]\\])*\]`;
 
-/** Index after a group or class that begins at `from`. */
-const endOfBracket = (source: string, from: number): number => {
-  let depth = 0;
-  let isClass = false;
-  for (let at = from; at < source.length; at += 1) {
-    const sign = source[at];
-    if (sign === '\\') at += 1;
-    else if (isClass) isClass = sign !== ']';
-    else if (sign === '[') isClass = true;
-    else if (sign === '(') depth += 1;
-    else if (sign === ')') depth -= 1;
-    if (depth === 0 && !isClass) return at + 1;
-  }
-  return source.length;
-};
+const limitQuantifiers = (source: string): string =>
+  source.replace(new RegExp(`${ESCAPE_OR_CLASS}|[*+]`, 'g'), (part) =>
+    part === '*' || part === '+' ? `{${part === '*' ? 0 : 1},${REPETITIONS_MAX}}` : part,
+  );
+
+/** Stands for a class or group, whose text is not known. */
+const UNKNOWN = '\u0000';
 
 /** Longest literal in every match, lower case; `null` below three characters. Text search is faster than a pattern. */
 export const literalOf = (source: string): string | null => {
-  const runs: string[] = [];
-  let run = '';
-  const endRun = (): void => {
-    runs.push(run);
-    run = '';
-  };
-  for (let at = 0; at < source.length; ) {
-    const sign = source[at] as string;
-    if (sign === '|') return null;
-    if (sign === '(' || sign === '[') {
-      endRun();
-      at = endOfBracket(source, at);
-      continue;
-    }
-    if (sign === '*' || sign === '?' || sign === '{') {
-      // The previous character is optional.
-      run = run.slice(0, -1);
-      endRun();
-      at = sign === '{' ? Math.max(source.indexOf('}', at) + 1, at + 1) : at + 1;
-      continue;
-    }
-    if (sign === '\\') {
-      const escaped = source[at + 1] ?? '';
-      if (/[^\w]/.test(escaped)) run += escaped;
-      else endRun();
-      at += 2;
-      // A class such as \d ended the run, so its quantifier removes nothing.
-      continue;
-    }
-    if (sign === '+' || sign === '.' || sign === '^' || sign === '$') endRun();
-    else run += sign;
-    at += 1;
+  let rest = source.replace(new RegExp(ESCAPE_OR_CLASS, 'g'), (part) => (part[0] === '[' ? UNKNOWN : part));
+  for (let outer = ''; outer !== rest; ) {
+    outer = rest;
+    rest = outer.replace(/\((?:\\[^]|[^()\\])*\)/g, UNKNOWN);
   }
-  endRun();
+  const runs = [''];
+  for (const [, sign = '', quantifier] of rest.matchAll(/(\\[^]|[^])((?:[*?]|\{[^}]*\})\??)?/g)) {
+    if (sign === '|') return null;
+    const isText = quantifier === undefined && /^(?:\\\W|[^\\+.^$\0])$/.test(sign);
+    if (isText) runs.push(`${runs.pop()}${sign.at(-1)}`);
+    else runs.push('');
+  }
   const longest = runs.reduce((best, one) => (one.length > best.length ? one : best), '');
   return longest.length < LITERAL_MIN_LENGTH ? null : longest.toLowerCase();
 };
@@ -101,7 +54,7 @@ export const compilePattern = (text: string): Pattern | null => {
   try {
     return {
       regex: new RegExp(limitQuantifiers(source), 'i'),
-      confidence: Number.isFinite(confidence) && confidence > 0 ? confidence : CONFIDENCE_DEFAULT,
+      confidence: confidence > 0 ? confidence : CONFIDENCE_DEFAULT,
       literal: literalOf(source),
     };
   } catch {
@@ -143,21 +96,17 @@ type ShopTool = {
   readonly extensions?: readonly string[];
 };
 
-type ShopToolRule = JsonObject & { readonly scriptSrc: readonly string[] };
-
-const shopToolRule = ({ category, website, hosts, extensions = [] }: ShopTool): ShopToolRule => ({
-  cats: [category],
-  website,
-  scriptSrc: [
-    ...hosts.map((host) => `(?:^|//|\\.)${host.replaceAll('.', '\\.')}(?:[/:?]|$)`),
-    ...extensions.map((name) => `/extensions/[\\w-]+/(?:[\\w.-]+/)?${name}(?:-[\\w.]+)?/assets/`),
-  ],
-});
-
 /** Tools that the package lacks. Signs: the vendor's script hosts, and extension names in script URLs. */
-export const SHOP_TOOLS: Readonly<Record<string, ShopToolRule>> = mapValues(
+export const SHOP_TOOLS = mapValues(
   shopTools as Readonly<Record<string, ShopTool>>,
-  shopToolRule,
+  ({ category, website, hosts, extensions = [] }) => ({
+    cats: [category],
+    website,
+    scriptSrc: [
+      ...hosts.map((host) => `(?:^|//|\\.)${host.replaceAll('.', '\\.')}(?:[/:?]|$)`),
+      ...extensions.map((name) => `/extensions/[\\w-]+/(?:[\\w.-]+/)?${name}(?:-[\\w.]+)?/assets/`),
+    ],
+  }),
 );
 
 /** `literals`: texts that a page must contain for a match. */
@@ -168,24 +117,7 @@ const PLAIN_VALUE = /^[\w./:#?=@%+~ -]{3,}$/;
 const QUOTED = /'([^']*)'|"([^"]*)"/g;
 /** Names of classes, ids and attributes. */
 const NAMES = /[.#[]\s*([\w-]{3,})/g;
-
-const split = (selector: string): readonly string[] => {
-  const parts: string[] = [];
-  let part = '';
-  let depth = 0;
-  let quote: string | null = null;
-  for (const sign of selector) {
-    if (quote !== null) quote = sign === quote ? null : quote;
-    else if (sign === "'" || sign === '"') quote = sign;
-    else if (sign === '[' || sign === '(') depth += 1;
-    else if (sign === ']' || sign === ')') depth -= 1;
-    if (sign === ',' && depth === 0 && quote === null) {
-      parts.push(part);
-      part = '';
-    } else part += sign;
-  }
-  return [...parts, part].map((one) => one.trim()).filter((one) => one !== '');
-};
+const PART = /(?:'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]])*\]|\((?:'[^']*'|"[^"]*"|[^)])*\)|[^,])+/g;
 
 const literalsOf = (text: string): readonly string[] => {
   const names = text.replace(QUOTED, '');
@@ -199,32 +131,25 @@ const literalsOf = (text: string): readonly string[] => {
 };
 
 export const selectorParts = (selector: string): readonly SelectorPart[] =>
-  split(selector).map((text) => ({ text, literals: literalsOf(text) }));
+  (selector.match(PART) ?? [])
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((text) => ({ text, literals: literalsOf(text) }));
 
-export type DomRule = {
-  readonly parts: readonly SelectorPart[];
-  /** Tests of an element: presence, text or an attribute. */
-  readonly exists: Pattern | null;
-  readonly text: Pattern | null;
-  readonly attributes: readonly (readonly [name: string, pattern: Pattern])[];
-};
-
-type Named = readonly (readonly [name: string, pattern: Pattern])[];
+/** `place`: a kind of sign, such as `html`, or kind and name, such as `headers server`. */
+export type Sign = { readonly place: string; readonly pattern: Pattern };
 
 export type ToolRule = {
   readonly name: string;
   readonly category: string;
   readonly categoryIds: readonly number[];
   readonly website: string | null;
-  readonly headers: Named;
-  readonly cookies: Named;
-  readonly meta: Named;
-  readonly scriptSrc: readonly Pattern[];
-  readonly scripts: readonly Pattern[];
-  readonly html: readonly Pattern[];
-  readonly text: readonly Pattern[];
-  readonly url: readonly Pattern[];
-  readonly dom: readonly DomRule[];
+  /** In the address, headers, cookies, meta elements and scripts. */
+  readonly signs: readonly Sign[];
+  /** In the whole page. */
+  readonly pageSigns: readonly Sign[];
+  /** Signs of an element: `exists`, its text and attributes. */
+  readonly dom: readonly { readonly parts: readonly SelectorPart[]; readonly signs: readonly Sign[] }[];
   /** Tools and category ids that must be detected too. */
   readonly requires: readonly string[];
   readonly requiresCategories: readonly number[];
@@ -247,58 +172,45 @@ const numbersOf = (value: unknown): readonly number[] => listOf(value).map(Numbe
 /** Omits signs that need a browser (`js`, `xhr`, `css`, `dns`) and invalid patterns, which `faults` names. */
 export const readToolRules = (tools: JsonObject, categories: JsonObject): RuleSet => {
   const faults: string[] = [];
-  const patternsOf = (tool: string, value: unknown): readonly Pattern[] =>
-    listOf(value).flatMap((source) => {
+  const signsOf = (tool: string, place: string, value: unknown): readonly Sign[] =>
+    listOf(value).flatMap((source): readonly Sign[] => {
+      if (isObject(source)) {
+        return Object.entries(source).flatMap(([name, one]) =>
+          signsOf(tool, `${place} ${name.toLowerCase()}`, one),
+        );
+      }
       if (typeof source !== 'string' && typeof source !== 'number') return [];
       const pattern = compilePattern(String(source));
       if (pattern === null) faults.push(`${tool}: ${String(source).slice(0, 100)}`);
-      return pattern === null ? [] : [pattern];
+      return pattern === null ? [] : [{ place, pattern }];
     });
-  const namedOf = (tool: string, value: unknown): Named =>
-    isObject(value)
-      ? Object.entries(value).flatMap(([name, source]) =>
-          patternsOf(tool, source).map((pattern) => [name.toLowerCase(), pattern] as const),
-        )
-      : [];
-  const domOf = (tool: string, value: unknown): readonly DomRule[] => {
-    const entries = isObject(value)
-      ? Object.entries(value)
-      : listOf(value).flatMap((selector) =>
-          typeof selector === 'string' ? [[selector, { exists: '' }] as const] : [],
-        );
-    return entries.flatMap(([selector, signs]) =>
-      listOf(signs)
-        .filter(isObject)
-        .map((sign) => ({
-          parts: selectorParts(selector),
-          exists: patternsOf(tool, sign['exists'])[0] ?? null,
-          text: patternsOf(tool, sign['text'])[0] ?? null,
-          attributes: namedOf(tool, sign['attributes']),
-        }))
-        .filter(({ exists, text, attributes }) => exists !== null || text !== null || attributes.length > 0),
-    );
-  };
-  const categoryName = (id: number | undefined): string => {
-    const { name } = objectAt(categories, String(id));
-    return typeof name === 'string' && name !== '' ? name : UNCATEGORIZED;
-  };
+  const domOf = (tool: string, value: unknown): ToolRule['dom'] =>
+    listOf(value)
+      .flatMap((one) =>
+        Object.entries(typeof one === 'string' ? { [one]: { exists: '' } } : (one as JsonObject)),
+      )
+      .flatMap(([selector, tests]) => listOf(tests).map((test) => ({ selector, test })))
+      .map(({ selector, test }) => ({
+        parts: selectorParts(selector),
+        signs: ['exists', 'text', 'attributes'].flatMap((place) =>
+          isObject(test) ? signsOf(tool, place, test[place]) : [],
+        ),
+      }))
+      .filter(({ signs }) => signs.length > 0);
   const ruleOf = (name: string, tool: JsonObject): ToolRule => {
     const categoryIds = numbersOf(tool['cats']);
+    const { name: category } = objectAt(categories, String(categoryIds[0]));
     const { website } = tool;
+    const inPlaces = (...places: readonly string[]): readonly Sign[] =>
+      places.flatMap((place) => signsOf(name, place, tool[place]));
     return {
       name,
-      category: categoryName(categoryIds[0]),
+      category: typeof category === 'string' && category !== '' ? category : UNCATEGORIZED,
       categoryIds,
       website:
         typeof website === 'string' && /^https?:/.test(website) && URL.canParse(website) ? website : null,
-      headers: namedOf(name, tool['headers']),
-      cookies: namedOf(name, tool['cookies']),
-      meta: namedOf(name, tool['meta']),
-      scriptSrc: patternsOf(name, tool['scriptSrc']),
-      scripts: patternsOf(name, tool['scripts']),
-      html: patternsOf(name, tool['html']),
-      text: patternsOf(name, tool['text']),
-      url: patternsOf(name, tool['url']),
+      signs: inPlaces('url', 'scriptSrc', 'scripts', 'meta', 'headers', 'cookies'),
+      pageSigns: inPlaces('html', 'text'),
       dom: domOf(name, tool['dom']),
       requires: namesOf(tool['requires']),
       requiresCategories: numbersOf(tool['requiresCategory']),
@@ -315,13 +227,12 @@ const readJson = (path: string): JsonObject => {
   return value;
 };
 
-/** MIT-licensed rules of `wappalyzer`; later versions have other licences. */
-const packageFolder = (): string =>
-  dirname(createRequire(import.meta.url).resolve('wappalyzer/package.json'));
-
-/** `null`: the package's rules. Adds `shop-tools.json` and merges equal tools. Throws without rule files. */
+/**
+ * `null`: the MIT-licensed rules of `wappalyzer`; later versions have other licences. Adds `shop-tools.json` and merges
+ * equal tools. Throws without rule files.
+ */
 export const loadToolRules = (folder: string | null): RuleSet => {
-  const root = folder ?? packageFolder();
+  const root = folder ?? dirname(createRequire(import.meta.url).resolve('wappalyzer/package.json'));
   const files = readdirSync(join(root, 'technologies')).filter((file) => file.endsWith('.json'));
   if (files.length === 0) throw new Error(`${join(root, 'technologies')} has no rules (*.json).`);
   const foreign: JsonObject = Object.assign(
