@@ -1,28 +1,15 @@
-import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
-import { countingGroup } from '#application/access/request-counts.ts';
-import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
-import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
-import { openMemberVault } from '#application/vault/member-vault.ts';
-import { openSecretVault } from '#application/vault/secret-vault.ts';
-import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
+import { openOperationResources } from '#operations/dependencies/open-resources.ts';
 import { createOperationDependencies } from '#operations/dependencies/create-dependencies.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
-import { openPastReads } from '#application/as-of/past-reads.ts';
 import { systemClock } from '#platform/clock.ts';
-import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { openEventStore } from '#platform/event-store/event-store.ts';
-import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
-import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { runProcess } from '#platform/process/run-process.ts';
-import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
 import { registerOauthRoutes } from './http/oauth-routes.ts';
 import { hasClientDocuments, McpSettings } from './settings.ts';
@@ -43,74 +30,18 @@ const CALL_TIMES = 2;
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, LISTEN_HOST, MCP_PORT } = settings;
-  const { READ_ANSWER_MS: answerMs } = settings;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(answerMs));
+  const { DATABASE_URL, LISTEN_HOST, MCP_PORT } = settings;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(settings.READ_ANSWER_MS));
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
-  const { db, standby } = openReadDatabases(settings, resources, { answerMs });
-  // The primary: the read role cannot see tokens, and a replica would be late.
-  const tokens = resources.use(openReadDatabase(DATABASE_URL, { answerMs }));
-  const eventStore = resources.use(
-    openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
-  );
-  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
-  // Retries without limit. Until NATS is connected, this process counts requests alone.
-  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp', settings));
-  resources.defer(async () => {
-    // A pending connection attempt ends with the process.
-    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
-    await opened?.[Symbol.asyncDispose]();
-  });
-
-  await waitForServers(log, signal, { DATABASE_URL });
-  await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
-  await Promise.all([db, tokens, ...(standby ? [standby] : [])].map((one) => one.connect()));
-  await createAccessTables(pool);
-  await createAuthorizationTables(pool);
-  const group = await countingGroup(pool, 'callers');
-  const { MEMBER_VAULT_KEY: vaultKeys } = settings;
-  const alertChannels = resources.use(
-    openAlertChannels(
-      { allowLoopback: settings.EGRESS_ALLOW_LOOPBACK, ownAddresses: settings.EGRESS_OWN_ADDRESSES },
-      settings,
-      systemClock,
-    ),
-  );
-  const neverFilled = (await readAccessCheckpoint(pool)) === null;
-  const follower = resources.use(startAccessSubscription(pool, eventStore, log));
-  // Empty access tables would reject everyone. Filled tables may only lag a little.
-  if (neverFilled) {
-    await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
-    await follower.filled;
-  }
-
   const objectStore = await openObjectStore(settings);
-  const [cursorSecret, secondCursorSecret] = settings.CURSOR_SECRET;
-  const operations = createOperationDependencies({
-    db,
-    standby,
-    pool,
-    pastReads: resources.use(openPastReads(DATABASE_URL, pool, eventStore)),
-    rawLog: openRawLog(EVENT_STORE_URL),
-    eventStore,
-    projectionWait,
-    nats,
-    baseUrl: settings.API_BASE_URL,
-    cursorSecret,
-    downloadSecret: cursorSecret,
-    secondSecrets: { cursor: secondCursorSecret, download: secondCursorSecret },
-    objectStore,
-    memberVault: vaultKeys ? await openMemberVault(pool, ...vaultKeys) : null,
-    secretVault: vaultKeys ? await openSecretVault(pool, ...vaultKeys) : null,
-    alertChannels,
-    countingGroup: group,
-    clock: systemClock,
-    log,
-  });
+  const surroundings = { pool, controlPool: pool, objectStore, resources, log, signal };
+  const opened = await openOperationResources('mcp', settings, surroundings);
+  await createAuthorizationTables(pool);
+  const operations = createOperationDependencies({ ...opened, baseUrl: settings.API_BASE_URL });
   resources.use(operations.requestCounts);
   resources.use(operations.keyUsage);
   resources.use(operations.readRoutes);
@@ -162,7 +93,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       baseUrl,
       allowedOrigins,
       hasWrites: settings.MCP_WRITES === 'on',
-      verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
+      verifyAccessToken: createVerifyAccessToken(opened.accessDb, resourceOf(baseUrl)),
       dependencies,
     },
     {

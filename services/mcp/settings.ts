@@ -1,23 +1,7 @@
 import { z } from 'zod';
-import {
-  Changing,
-  LISTEN_HOST,
-  Port,
-  TRUSTED_PROXIES,
-  readDatabaseSettings,
-  secret,
-  serverSettings,
-} from '#platform/settings.ts';
-import { vaultSettings } from '#application/vault/cipher.ts';
+import { operationSettings } from '#operations/dependencies/open-resources.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
-import { emailSettings } from '#platform/channels/email.ts';
-import { egressSettings } from '#platform/egress/http-client.ts';
-import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
-import { serviceSettings } from '#platform/process/run-process.ts';
-import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
-import { readAnswerSettings } from '#platform/postgres/settings.ts';
-import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
-import { natsStreamSettings } from '#platform/nats/streams.ts';
+import { Changing, Port, secret } from '#platform/settings.ts';
 
 export const signInSettings = {
   SIGN_IN: z
@@ -34,7 +18,6 @@ export const signInSettings = {
   UPSTREAM_CLIENT_SECRET: secret(z.string().min(1).optional(), 'Client secret at that provider.'),
 } as const;
 
-const SECRET_MIN_LENGTH = 16;
 const MCP_SECRET_MIN_LENGTH = 32;
 
 const McpBaseUrl = z
@@ -48,14 +31,7 @@ const Origins = z
   .pipe(z.array(z.url().refine((url) => new URL(url).origin === url, 'an origin without a path')));
 
 export const McpSettings = z.object({
-  ...serverSettings,
-  ...natsStreamSettings,
-  ...eventStoreAnswerSettings,
-  ...readAnswerSettings,
-  ...requestBudgetSettings,
-  ...readDatabaseSettings,
-  ...serviceSettings,
-  LISTEN_HOST,
+  ...operationSettings,
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   MCP_BASE_URL: McpBaseUrl.optional().describe(
     'Where assistants reach the MCP server, without `/mcp` and without a slash at its end; from host and port when not set.',
@@ -75,18 +51,9 @@ export const McpSettings = z.object({
     .enum(['on', 'off'])
     .default('on')
     .describe('`off`: apps cannot register by themselves.'),
-  TRUSTED_PROXIES,
   API_BASE_URL: BaseUrl.default('http://127.0.0.1:8080').describe(
     'Where members reach the API: links to records, media and report files begin with it.',
   ),
-  CURSOR_SECRET: secret(
-    Changing(z.string().min(SECRET_MIN_LENGTH)),
-    'Secret that signs cursors and links to report files; the same in every API and MCP process, at least 16 characters. Two with a comma between while it changes: the first signs, both are accepted.',
-  ),
-  ...objectStoreSettings,
-  ...emailSettings,
-  ...egressSettings,
-  ...vaultSettings,
   ...signInSettings,
 });
 
