@@ -11,14 +11,9 @@ import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
-  // Retries without a limit and does not block the start: queued deliveries wait in Postgres.
+  // Retries without a limit, does not block the start and ends with the process: queued deliveries wait in Postgres.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts', settings));
   nats.catch(() => undefined);
-  resources.defer(async () => {
-    // A connection attempt that is still pending is abandoned: it ends with the process.
-    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
-    await opened?.[Symbol.asyncDispose]();
-  });
   const { DATABASE_URL, EVENT_STORE_URL } = settings;
   await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   const signals = resources.use(openSignalSource(DATABASE_URL, log));

@@ -48,14 +48,9 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
       secrets: await openSecretVault(pool, ...MEMBER_VAULT_KEY),
     };
   });
-  // Does not block the start: without NATS, sweeps of the tables find due deliveries.
+  // Does not block the start, and ends with the process: without NATS, sweeps of the tables find due deliveries.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery', settings));
   nats.catch(() => undefined);
-  resources.defer(async () => {
-    // A connection attempt that is still pending ends with the process.
-    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
-    await opened?.[Symbol.asyncDispose]();
-  });
   const egress = resources.use(
     openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
   );

@@ -7,6 +7,7 @@ import { invoke, type InvokeInput, type InvokedReply } from '#operations/invoke.
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Thumbnails } from '#application/media/thumbnails.ts';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
+import { createPlaces, type Places } from '#platform/concurrency/queues.ts';
 import { hasTime, timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import { PLANS } from '#contracts/values/access.ts';
@@ -112,29 +113,12 @@ export const takeRequests = (
   return last;
 };
 
-export type CallSlots = {
-  /** Returns the function that frees the slot; `null` when none is free. */
-  take(connectionId: string): (() => void) | null;
-};
-
-export const createCallSlots = (): CallSlots => {
-  const running = new Map<string, number>();
-  return {
-    take: (connectionId) => {
-      const count = running.get(connectionId) ?? 0;
-      if (count >= CALLS_AT_ONCE_MAX) return null;
-      running.set(connectionId, count + 1);
-      let isFreed = false;
-      return () => {
-        if (isFreed) return;
-        isFreed = true;
-        const left = (running.get(connectionId) ?? 1) - 1;
-        if (left === 0) running.delete(connectionId);
-        else running.set(connectionId, left);
-      };
-    },
-  };
-};
+export const createCallSlots = (): Pick<Places, 'take'> =>
+  createPlaces({
+    max: Number.POSITIVE_INFINITY,
+    perKey: CALLS_AT_ONCE_MAX,
+    refuse: () => new Refusal('limit_reached', `At most ${CALLS_AT_ONCE_MAX} calls run at once.`),
+  });
 
 /** Throws `CallTimeout` at `timeoutMs` or the end of the request's time, and ends the call's waits. */
 export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_BUDGET_MS): Promise<T> => {

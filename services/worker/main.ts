@@ -65,7 +65,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   resources.defer(() => exporting);
   const fulfilling = fulfilWhenObserved({ ...shared, signal });
   resources.defer(() => fulfilling);
-  // Only scan requests need NATS, and they stay due, so a missing server does not block the start.
+  // Only scan requests need NATS, and they stay due, so a missing server does not block the start. Ends with the process.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker', settings));
   let requesting: Promise<void> | undefined;
   const requestScans = async (): Promise<void> => {
@@ -83,12 +83,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     });
   };
   requestScans().catch(() => undefined);
-  resources.defer(async () => {
-    await requesting;
-    // A pending connection attempt ends with the process.
-    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
-    await opened?.[Symbol.asyncDispose]();
-  });
+  resources.defer(() => requesting);
   operatorPort.started();
   log.info({ rewrite_cron: REWRITE_CRON }, 'worker started');
 });

@@ -1,3 +1,4 @@
+import { createPlaces, type Places } from '#platform/concurrency/queues.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sha256Of } from '#application/access/key-format.ts';
@@ -59,42 +60,22 @@ const SLOTS_PER_KEY = 4;
 const SLOTS = 8;
 const SLOT_RETRY_SECONDS = 1;
 
-export type RequestSlots = {
-  /** Throws `rate_limited` or `unavailable` at once when no slot is free: a queued body would wait unread. */
-  run<T>(keyId: string, work: () => Promise<T>): Promise<T>;
-};
-
-export const createRequestSlots = (): RequestSlots => {
-  const usedByKey = new Map<string, number>();
-  let used = 0;
-  return {
-    run: async (keyId, work) => {
-      const own = usedByKey.get(keyId) ?? 0;
-      if (own >= SLOTS_PER_KEY) {
-        throw new IntakeRefusal(
-          'rate_limited',
-          `${SLOTS_PER_KEY} requests of this key are running. Send the next one when a reply has arrived.`,
-          { retryAfterSeconds: SLOT_RETRY_SECONDS },
-        );
-      }
-      if (used >= SLOTS) {
-        throw new IntakeRefusal('unavailable', 'The intake is busy. Send the request again.', {
-          retryAfterSeconds: SLOT_RETRY_SECONDS,
-        });
-      }
-      used += 1;
-      usedByKey.set(keyId, own + 1);
-      try {
-        return await work();
-      } finally {
-        used -= 1;
-        const left = (usedByKey.get(keyId) ?? 1) - 1;
-        if (left === 0) usedByKey.delete(keyId);
-        else usedByKey.set(keyId, left);
-      }
-    },
-  };
-};
+/** Refuses at once when no place is free: a queued body would wait unread. */
+const createRequestSlots = (): Places =>
+  createPlaces({
+    max: SLOTS,
+    perKey: SLOTS_PER_KEY,
+    refuse: (ofKey) =>
+      ofKey
+        ? new IntakeRefusal(
+            'rate_limited',
+            `${SLOTS_PER_KEY} requests of this key are running. Send the next one when a reply has arrived.`,
+            { retryAfterSeconds: SLOT_RETRY_SECONDS },
+          )
+        : new IntakeRefusal('unavailable', 'The intake is busy. Send the request again.', {
+            retryAfterSeconds: SLOT_RETRY_SECONDS,
+          }),
+  });
 
 /** Counted per key over all processes; each request carries up to 1,000 lines. */
 export const REQUESTS_PER_MINUTE = 600;

@@ -83,13 +83,9 @@ export const openOperationResources = async (
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs }));
   const pastReads = resources.use(openPastReads(DATABASE_URL, pool, eventStore));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, controlPool, log));
-  // Retries without limit. Until then, the process counts requests alone and sends no scrape requests.
+  // Retries without limit, and ends with the process. Until then, requests are counted alone and no scrapes requested.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, name, settings));
-  resources.defer(async () => {
-    // A connection attempt that is still retrying ends with the process.
-    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
-    await opened?.[Symbol.asyncDispose]();
-  });
+  nats.catch(() => undefined);
 
   await waitForServers(log, signal, { DATABASE_URL });
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });

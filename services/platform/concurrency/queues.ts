@@ -136,3 +136,85 @@ export const createConcurrencyLimit = (max: number, what: string): ConcurrencyLi
     }
   };
 };
+
+export type PlaceLimits = {
+  readonly max: number;
+  readonly perKey: number;
+  /** Waiting work in all and of one key, and how long each waits. Without it, none waits. */
+  readonly waiting?: { readonly max: number; readonly perKey: number; readonly timeoutMs: () => number };
+  /** Error of work without a place. `ofKey`: its key has none left. */
+  readonly refuse: (ofKey: boolean) => Error;
+};
+
+/** Places for work, in all and for one key. */
+export type Places = {
+  /** Returns the function that frees the place; `null` when none is free. */
+  take(key: string): (() => void) | null;
+  /** Waits for a place, and throws the error of `refuse` without one. */
+  enter(key: string): Promise<() => void>;
+  readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>;
+};
+
+export const createPlaces = ({ max, perKey, waiting, refuse }: PlaceLimits): Places => {
+  const used = new Map<string, number>();
+  const queue = new Set<{ readonly key: string; readonly start: (free: () => void) => void }>();
+  let usedCount = 0;
+
+  const take = (key: string): (() => void) | null => {
+    const own = used.get(key) ?? 0;
+    if (usedCount >= max || own >= perKey) return null;
+    usedCount += 1;
+    used.set(key, own + 1);
+    let isFree = false;
+    return () => {
+      if (isFree) return;
+      isFree = true;
+      usedCount -= 1;
+      const left = (used.get(key) ?? 1) - 1;
+      if (left === 0) used.delete(key);
+      else used.set(key, left);
+      // Work of a key at its limit lets others pass.
+      for (const one of queue) {
+        if (usedCount >= max) break;
+        const free = take(one.key);
+        if (free) one.start(free);
+      }
+    };
+  };
+  const refusal = (key: string): Error => refuse((used.get(key) ?? 0) >= perKey);
+  const enter = async (key: string): Promise<() => void> => {
+    const taken = take(key);
+    if (taken) return taken;
+    const isFull = (limits: NonNullable<typeof waiting>): boolean =>
+      queue.size >= limits.max || [...queue].filter((one) => one.key === key).length >= limits.perKey;
+    if (waiting === undefined || isFull(waiting)) throw refusal(key);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        queue.delete(one);
+        reject(refusal(key));
+      }, waiting.timeoutMs());
+      const one = {
+        key,
+        start: (free: () => void): void => {
+          clearTimeout(timer);
+          queue.delete(one);
+          resolve(free);
+        },
+      };
+      queue.add(one);
+    });
+  };
+
+  return {
+    take,
+    enter,
+    run: async (key, work) => {
+      const free = await enter(key);
+      try {
+        return await work();
+      } finally {
+        free();
+      }
+    },
+  };
+};

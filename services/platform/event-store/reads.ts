@@ -8,6 +8,7 @@ import {
 } from '@eventstore/db-client';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { TimeUsedUp, hasTime, hasTimeBudget, requireTime, timeLeft } from '../concurrency/time-budget.ts';
+import { createPlaces } from '../concurrency/queues.ts';
 import { type AnswerTime, createAnswerTime, type Breaker } from './answer-time.ts';
 import {
   EventStoreBusy,
@@ -27,45 +28,6 @@ export const READS_MAX = 64;
 export const READS_WAITING_MAX = 1_000;
 /** For background work. */
 const PATIENT_WAIT_MS = 60_000;
-
-export type ReadSlots = {
-  /** Throws `EventStoreBusy` when no slot becomes free in time. Each call needs one `release`. */
-  acquire(): Promise<void>;
-  release(): void;
-};
-
-/** First come, first served. */
-export const createReadSlots = (answerTime: AnswerTime | null, max = READS_MAX): ReadSlots => {
-  let free = max;
-  const waiters: (() => void)[] = [];
-  const wait = (): Promise<void> => {
-    if (waiters.length >= READS_WAITING_MAX) {
-      throw new EventStoreBusy(`${READS_WAITING_MAX} reads wait for it`);
-    }
-    return new Promise((resolve, reject) => {
-      const take = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiters.splice(waiters.indexOf(take), 1);
-        reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
-      }, answerTime?.left() ?? timeLeft(PATIENT_WAIT_MS));
-      waiters.push(take);
-    });
-  };
-  return {
-    acquire: async () => {
-      if (free > 0) free -= 1;
-      else await wait();
-    },
-    release: () => {
-      const next = waiters.shift();
-      if (next) next();
-      else free += 1;
-    },
-  };
-};
 
 /** `head` reads these numbers of events until it finds one of our own. */
 const HEAD_PAGES = [1, 32, 256, 1_024];
@@ -122,7 +84,16 @@ export const openReads = (
 ): Reads => {
   const { url: leaderUrl, requiresLeader } = leaderReadsOf(url);
   const reading = openRenewableClient(leaderUrl);
-  const slots = createReadSlots(answerTime);
+  const places = createPlaces({
+    max: READS_MAX,
+    perKey: READS_MAX,
+    waiting: {
+      max: READS_WAITING_MAX,
+      perKey: READS_WAITING_MAX,
+      timeoutMs: () => answerTime?.left() ?? timeLeft(PATIENT_WAIT_MS),
+    },
+    refuse: () => new EventStoreBusy(`all its ${READS_MAX} places for reads are taken`),
+  });
   const lookMs = Math.min(LOOK_ANSWER_MS, silenceMs);
   const lookTime = createAnswerTime(lookMs);
 
@@ -192,11 +163,10 @@ export const openReads = (
   };
 
   /** Refuses a request at once while the server does not answer. */
-  const beginRead = async (): Promise<Disposable> => {
+  const beginRead = async (): Promise<() => void> => {
     requireTime();
     if (answerTime !== null) breaker.check();
-    await slots.acquire();
-    return { [Symbol.dispose]: () => slots.release() };
+    return await places.enter('');
   };
   const noteRead = (error?: unknown): void => {
     // A caller without time left says nothing about the server.
@@ -209,8 +179,8 @@ export const openReads = (
     stream: string,
     after = -1n,
   ): AsyncGenerator<RecordedEvent<E>> {
-    using places = new DisposableStack();
-    places.use(await beginRead());
+    using ending = new DisposableStack();
+    ending.defer(await beginRead());
     const client = reading.current();
     const events = client.readStream(stream, {
       direction: 'forwards',
@@ -236,8 +206,8 @@ export const openReads = (
 
   /** Reads to the end: a read that stops early leaves its call open. */
   const readShort = async <T>(run: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
-    using places = new DisposableStack();
-    places.use(await beginRead());
+    using ending = new DisposableStack();
+    ending.defer(await beginRead());
     try {
       const answer = await reading.run(run);
       noteRead();
@@ -295,8 +265,8 @@ export const openReads = (
 
   /** The newest events pass the filter, or are so many that a checkpoint was due. */
   const isOwed = async (position: bigint | null, prefixes: readonly string[]): Promise<boolean> => {
-    using places = new DisposableStack();
-    places.use(await beginRead());
+    using ending = new DisposableStack();
+    ending.defer(await beginRead());
     const client = reading.current();
     const options = { direction: 'backwards', fromPosition: END, maxCount: LOOK_EVENTS } as const;
     const found = client.readAll(options);
