@@ -42,6 +42,8 @@ export const ADVISORY_LOCKS = {
   scanRequestSchema: 7_205_334,
   /** Tables for reads of past moments, in a database apart. */
   scratchTables: 7_205_335,
+  /** Keeping of states for these reads: one process at a time. */
+  keptStates: 7_205_338,
   /** Tables of the log's digests. */
   logDigestSchema: 7_205_336,
   /** Signing of digests, one after the other. */

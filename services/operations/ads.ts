@@ -5,7 +5,7 @@ import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { Ad, AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormatName } from '#contracts/resources/corpus/ads/creative.ts';
 import { findPicture, readAdStreams } from '#application/audit/ad-page.ts';
-import { streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import {
   findAd,

@@ -5,7 +5,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import { streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
 import { toRadarItem } from '#application/audit/recompute.ts';
 import { findBrandOfTrackedItem, listTrackedRadar, readBrandsOfItems } from '#projections/queries/tracked.ts';
 import { findRadarItem } from '#projections/radar/read.ts';

@@ -17,6 +17,7 @@ import { place } from '../reference/service/placement.ts';
 import { worldArbitrary } from '../reference/worlds.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { everyPage } from './fixtures/boards.ts';
+import { openKeepingReads } from './fixtures/kept-states.ts';
 import { type Answer, answerOf, pathsOf, withParameter } from './fixtures/past-answers.ts';
 import { type ApiStack, openApiStack } from './fixtures/stack.ts';
 
@@ -111,6 +112,8 @@ describe('reads with as_of', () => {
     async () => {
       const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
       await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+      await using keeping = openKeepingReads(stack);
+      const past = await stack.api({ requestsPerMinute: 1_000_000, pastReads: keeping.pastReads });
       const worlds = fc.sample(worldArbitrary(FEATURES), { numRuns: AS_OF_WORLDS, seed: AS_OF_SEED });
       for (const [index, world] of worlds.entries()) {
         const key = await stack.key();
@@ -134,9 +137,10 @@ describe('reads with as_of', () => {
           then.push({ moment, answers });
           await pause(2);
         }
+        await keeping.untilKept(world.brands.map(placement.brandIdOf));
         for (const { moment, answers } of then) {
           for (const [number, path] of paths.entries()) {
-            const reply = await on(app).get(withParameter(path, 'as_of', moment), { key });
+            const reply = await on(past).get(withParameter(path, 'as_of', moment), { key });
             expect(answerOf(path, reply, moment), `${path} at ${moment} of world ${index}`).toEqual(
               answers[number],
             );
@@ -146,8 +150,8 @@ describe('reads with as_of', () => {
         if (!since || !until || since === until) continue;
         for (const id of world.brands.map(placement.brandIdOf)) {
           const path = `/v1/brands/${id}/changes?since=${since.moment}&until=${until.moment}`;
-          const reply = await on(app).get(path, { key });
-          const changes = reply.status === 200 ? await everyPage<Change>(app, key, path, 7) : [];
+          const reply = await on(past).get(path, { key });
+          const changes = reply.status === 200 ? await everyPage<Change>(past, key, path, 7) : [];
           const recordsAt = ({ answers }: Then) => recordsOf(id, (wanted) => answers[paths.indexOf(wanted)]);
           expect(changes.map(withoutEvents), path).toEqual(differences(recordsAt(since), recordsAt(until)));
         }

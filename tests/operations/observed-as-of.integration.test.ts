@@ -11,6 +11,7 @@ import { place } from '../reference/service/placement.ts';
 import type { World } from '../reference/world.ts';
 import { worldArbitrary } from '../reference/worlds.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { openKeepingReads } from './fixtures/kept-states.ts';
 import { type Answer, answerOf, pathsOf, withParameter } from './fixtures/past-answers.ts';
 import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 
@@ -81,6 +82,8 @@ describe('reads with observed_as_of', () => {
     'answer as if there were no later observations, in generated worlds',
     async () => {
       const worlds = fc.sample(worldArbitrary(FEATURES), { numRuns: AS_OF_WORLDS, seed: AS_OF_SEED });
+      await using keeping = openKeepingReads(full);
+      const past = await full.api({ requestsPerMinute: 1_000_000, pastReads: keeping.pastReads });
       let answered = 0;
       for (const [index, world] of worlds.map(withProfilesInOrder).entries()) {
         const times = [...new Set(world.observations.map((one) => one.at))].toSorted();
@@ -91,9 +94,10 @@ describe('reads with observed_as_of', () => {
         await record(full, app, key, world, index + 1);
         await record(cut, then, keyThen, until, index + 1);
         const placement = place(world, index + 1);
+        await keeping.untilKept(world.brands.map(placement.brandIdOf));
         const pathsThen = pathsOf(world, placement, keyThen);
         for (const [number, path] of pathsOf(world, placement, key).entries()) {
-          const reply = await on(app).get(withParameter(path, 'observed_as_of', moment), { key });
+          const reply = await on(past).get(withParameter(path, 'observed_as_of', moment), { key });
           if (isBetweenLate(reply)) continue;
           const pathThen = pathsThen[number] ?? '';
           const expected = await on(then).get(pathThen, { key: keyThen });

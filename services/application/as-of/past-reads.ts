@@ -1,21 +1,16 @@
-import { chunk } from 'es-toolkit/array/chunk';
 import { Refusal } from '#contracts/errors.ts';
-import { AD_LIBRARY, adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import type { AdAttributed } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { brandStream, type BrandEvent } from '#contracts/events/corpus/brand.ts';
-import { categoryStream } from '#contracts/events/corpus/category.ts';
+import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import { TRACKING, type TrackingEvent } from '#contracts/events/workspace/workspace.ts';
+import { TRACKING } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { requireTime } from '#platform/concurrency/time-budget.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
-import { projectEvents } from '../read-models/project-events.ts';
-import { enterSchema, schemaOf } from '../read-models/schema.ts';
-import { writeGroup } from '../read-models/write-changes.ts';
-import { openScratchDatabase, type ScratchTables } from './scratch-database.ts';
+import { type EventMark, type KnownEvent, markOf, readStreams } from './event-streams.ts';
+import { enterState, type KeptState, type Keeping, openKeptStates } from './kept-states.ts';
+import { openScratchDatabase, RANGE, type ScratchTables, writeAll, writeRange } from './scratch-database.ts';
 
 /**
  * Answers a read as the log would have at a past moment: the projections of its read models run over the events of the
@@ -24,12 +19,8 @@ import { openScratchDatabase, type ScratchTables } from './scratch-database.ts';
 
 /** Events of all streams together, before and after the moment. */
 export const PAST_EVENTS_MAX = 200_000;
-/** Streams that are read at once. */
-const STREAMS_AT_ONCE = 8;
 /** Events between two moments, which are all in memory. */
 export const BETWEEN_MAX = 20_000;
-/** Events in memory. Rows are written for all of them together. */
-const RANGE = 2_000;
 
 /**
  * The events up to a moment: by their recording, by their place in the log, or by the observation that they tell of. All
@@ -98,54 +89,31 @@ export type PastReads = AsyncDisposable & {
   ): Promise<T>;
 };
 
-type Known = RecordedEvent<AdLibraryEvent | BrandEvent | TrackingEvent>;
+const trackedBy = async (event: KnownEvent, ofTracked: PastRead['ofTracked']): Promise<readonly string[]> =>
+  event.type === 'BrandTracked' && ofTracked !== null ? await ofTracked(event.data.brand_id) : [];
 
-export const streamsOfBrand = (brandId: string): readonly string[] => [
-  brandStream(brandId),
-  adLibraryStream(brandId),
-];
-
-/** Later events about the ad are in the streams of its other brands. */
-export const streamsOfMove = ({ from_brand_id, to_brand_id, ad }: AdAttributed['data']): readonly string[] =>
-  [from_brand_id, to_brand_id, ...(ad.brands ?? [])].flatMap(streamsOfBrand);
-
-/** Further streams without which the rows of the event would be others than in the whole log. */
-const streamsNamedBy = async (event: Known, ofTracked: PastRead['ofTracked']): Promise<readonly string[]> => {
-  switch (event.type) {
-    case 'BrandTracked':
-      return ofTracked === null ? [] : await ofTracked(event.data.brand_id);
-    case 'BrandRegistered':
-      return event.data.category_path.map(({ id }) => categoryStream(id));
-    case 'BrandProfileChanged':
-      return (event.data.changes.category_path ?? []).map(({ id }) => categoryStream(id));
-    case 'AdAttributed':
-      return streamsOfMove(event.data);
-    default:
-      return [];
-  }
-};
-
-/** In milliseconds; the time of recording for an event that tells of no observation. */
-export const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
-  const { observed_at } = data as { readonly observed_at?: unknown };
-  return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
-};
+/** Before the first revision. */
+const NONE = -1n;
+const revisionsOf =
+  (state: KeptState | undefined) =>
+  (stream: string): bigint =>
+    state?.ends.get(stream)?.revision ?? NONE;
 
 const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
 
-const isDecision = ({ stream }: RecordedEvent): boolean => stream.startsWith(`${TRACKING}-`);
+const isDecision = ({ stream }: EventMark): boolean => stream.startsWith(`${TRACKING}-`);
 
 /** Decisions of members are no observations: only their recording counts. */
-const isObserved = ({ observedUntil }: Cut, event: RecordedEvent): boolean =>
-  observedUntil === undefined || isDecision(event) || observedAt(event) <= observedUntil.getTime();
+const isObserved = ({ observedUntil }: Cut, event: EventMark): boolean =>
+  observedUntil === undefined || isDecision(event) || event.observedAt <= observedUntil.getTime();
 
 /**
  * Counts what was observed by a moment and recorded too late for it: in a read by recording what is left out, in one by
  * observation what counts.
  */
-const isLateFor = ({ recordedUntil, observedUntil }: Cut, event: RecordedEvent, isIn: boolean): boolean => {
+const isLateFor = ({ recordedUntil, observedUntil }: Cut, event: EventMark, isIn: boolean): boolean => {
   if (observedUntil !== undefined) return isIn && event.recordedAt > observedUntil;
-  return !isIn && recordedUntil !== undefined && observedAt(event) <= recordedUntil.getTime();
+  return !isIn && recordedUntil !== undefined && event.observedAt <= recordedUntil.getTime();
 };
 
 /** Observation from which and until which a moment has no answer, and the recording of the first late event. */
@@ -160,16 +128,15 @@ const createOrderCheck = ({ observedUntil }: Cut) => {
   /** By brand: the newest observation of its library that does not count, and a registration that does not. */
   const newest = new Map<string, number>();
   const registered = new Map<string, number>();
-  /** By brand: the first event that counts. */
-  const first = new Map<string, { readonly time: number; readonly recordedAt: Date }>();
+  /** By brand: the first event that counts, in the order of the log. */
+  const first = new Map<string, Pick<EventMark, 'position' | 'observedAt' | 'recordedAt'>>();
   const gaps = new Map<string, Gap>();
   return {
-    add: (event: RecordedEvent, isIn: boolean): void => {
+    add: (event: EventMark, isIn: boolean): void => {
       if (observedUntil === undefined || isDecision(event)) return;
-      const { stream, type, recordedAt } = event;
+      const { stream, type, position, recordedAt, observedAt: time } = event;
       const brandId = stream.slice(stream.indexOf('-') + 1);
-      const time = observedAt(event);
-      if (isIn && !first.has(brandId)) first.set(brandId, { time, recordedAt });
+      if (isIn && position < (first.get(brandId)?.position ?? Infinity)) first.set(brandId, event);
       if (!isIn && type === 'BrandRegistered') registered.set(brandId, time);
       if (!stream.startsWith(`${AD_LIBRARY}-`)) return;
       const until = newest.get(brandId);
@@ -186,7 +153,7 @@ const createOrderCheck = ({ observedUntil }: Cut) => {
     end: (): void => {
       for (const [brandId, until] of registered) {
         const known = first.get(brandId);
-        if (known) gaps.set(brandId, { from: known.time, until, recordedAt: known.recordedAt });
+        if (known) gaps.set(brandId, { from: known.observedAt, until, recordedAt: known.recordedAt });
       }
       for (const gap of gaps.values()) throw betweenLate(gap);
     },
@@ -207,62 +174,14 @@ const tooMany = (max: number, path: 'as_of' | 'since', remedy: string): Refusal 
   return new Refusal('invalid_input', `The read is about ${message}.`, [{ path, message, code: 'too_big' }]);
 };
 
-/** Reads streams, and then those that their events name. Events of one stream keep their order. */
-export const readStreams = async (
-  eventStore: Pick<EventStore, 'read'>,
-  first: readonly string[],
-  take: (event: RecordedEvent) => Promise<readonly string[]>,
-): Promise<void> => {
-  const named = new Set(first);
-  const waiting = [...named];
-  const readOne = async (stream: string): Promise<void> => {
-    for await (const event of eventStore.read<Event>(stream)) {
-      for (const one of await take(event)) {
-        if (named.has(one)) continue;
-        named.add(one);
-        waiting.push(one);
-      }
-    }
-  };
-  while (waiting.length > 0) {
-    // Awaits all of them also after a failure, because they write to the same tables.
-    const read = await Promise.allSettled(waiting.splice(0, STREAMS_AT_ONCE).map(readOne));
-    const failed = read.find((one) => one.status === 'rejected');
-    if (failed) throw failed.reason;
-  }
-};
-
-const writeRange = async (
-  { client, catalogOf }: ScratchTables,
-  models: readonly Projection[],
-  events: readonly RecordedEvent[],
-): Promise<void> => {
-  for (const projection of models) {
-    const own = events.filter(({ stream }) =>
-      projection.prefixes.some((prefix) => stream.startsWith(prefix)),
-    );
-    if (own.length === 0) continue;
-    requireTime();
-    await enterSchema(client, schemaOf(projection.name));
-    for (const group of projectEvents(projection, own))
-      await writeGroup(client, projection, catalogOf(projection), group);
-  }
-};
-
-const writeAll = async (
-  tables: ScratchTables,
-  models: readonly Projection[],
-  events: readonly RecordedEvent[],
-): Promise<void> => {
-  for (const some of chunk(events, RANGE)) await writeRange(tables, models, some);
-};
-
 export const openPastReads = (
   databaseUrl: string,
   database: Database,
   eventStore: Pick<EventStore, 'read'>,
+  keeping?: Keeping,
 ): PastReads => {
   const scratch = openScratchDatabase(databaseUrl, database);
+  const states = keeping && openKeptStates(databaseUrl, eventStore, keeping);
 
   /** Writes the rows of the events up to `since`, and returns the later events up to the moment of the read. */
   const fill = async (
@@ -276,10 +195,10 @@ export const openPastReads = (
       late: 0,
       position: 0n,
       earliest: { recorded: null as Date | null, observed: null as Date | null },
-      streams: new Map<string, StreamBasis>(),
+      streams: new Map<string, { -readonly [Name in keyof StreamBasis]: StreamBasis[Name] }>(),
     };
     const order = createOrderCheck(until);
-    let read = 0;
+    let counted = 0;
     const between: RecordedEvent[] = [];
     let range: RecordedEvent[] = [];
     let written: Promise<void> = Promise.resolve();
@@ -289,35 +208,77 @@ export const openPastReads = (
       written = written.then(() => writeRange(tables, models, events));
       return written;
     };
-    await readStreams(eventStore, streams, async (event) => {
-      requireTime();
-      const isIn = isWithin(until, event) && isObserved(until, event);
+    const isInCut = (event: EventMark): boolean => isWithin(until, event) && isObserved(until, event);
+    const count = (event: EventMark): boolean => {
+      const isIn = isInCut(event);
       const isLate = isLateFor(until, event, isIn);
       order.add(event, isIn);
-      read += Number(isIn || isLate);
-      if (read > PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
+      counted += Number(isIn || isLate);
+      if (counted > PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
       if (!isDecision(event)) {
         basis.earliest.recorded = earlier(basis.earliest.recorded, event.recordedAt);
-        basis.earliest.observed = earlier(basis.earliest.observed, new Date(observedAt(event)));
+        basis.earliest.observed = earlier(basis.earliest.observed, new Date(event.observedAt));
       }
-      const own = basis.streams.get(event.stream);
-      basis.streams.set(event.stream, {
-        events: (own?.events ?? 0) + Number(isIn),
-        late: (own?.late ?? 0) + Number(isLate),
-        revision: event.revision,
-      });
+      const own = basis.streams.get(event.stream) ?? { events: 0, late: 0, revision: event.revision };
+      own.events += Number(isIn);
+      own.late += Number(isLate);
+      own.revision = event.revision;
+      basis.streams.set(event.stream, own);
       basis.events += Number(isIn);
       basis.late += Number(isLate);
-      // An ad that has moved since then was at the brand that the move names.
-      if (!isIn) return event.type === 'AdAttributed' ? streamsNamedBy(event as Known, ofTracked) : [];
-      if (event.position > basis.position) basis.position = event.position;
-      if (!isWithin(since, event)) {
-        if (between.length >= BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since', SHORTER);
-        between.push(event);
-      } else range.push(event);
-      if (range.length >= RANGE) await write();
-      return streamsNamedBy(event as Known, ofTracked);
-    });
+      if (isIn && event.position > basis.position) basis.position = event.position;
+      return isIn;
+    };
+    // An ad that has moved since then was at the brand that the move names.
+    const namedBy = ({ type, names }: EventMark, isIn: boolean): readonly string[] =>
+      isIn || type === 'AdAttributed' ? names : [];
+
+    const kept = (await states?.find(tables.client, models, streams)) ?? [];
+    const named: string[] = [];
+    /** By stream: revision of the last kept event that counts. */
+    const lastIn = new Map<string, bigint>();
+    let state: KeptState | undefined;
+    let isBefore = true;
+    for (const one of kept) {
+      requireTime();
+      for (const mark of one.marks) {
+        const isIn = count(mark);
+        named.push(...namedBy(mark, isIn));
+        if (isIn) lastIn.set(mark.stream, mark.revision);
+        isBefore &&= isIn && isWithin(since, mark);
+      }
+      if (isBefore) state = one;
+    }
+    if (state) await enterState(tables.client, models, state);
+    const keptUntil = revisionsOf(kept.at(-1));
+    const writtenUntil = revisionsOf(state);
+    /** Kept events that count and are not in the state, and events that are not kept. */
+    const read = async function* (stream: string): AsyncGenerator<RecordedEvent<Event>> {
+      const [after, last] = [writtenUntil(stream), lastIn.get(stream) ?? NONE];
+      if (after < last)
+        for await (const event of eventStore.read<Event>(stream, after)) {
+          yield event;
+          if (event.revision >= last) break;
+        }
+      yield* eventStore.read<Event>(stream, keptUntil(stream));
+    };
+    const unkept = new Map<string, number>();
+    try {
+      await readStreams(read, [...streams, ...named], async (event) => {
+        requireTime();
+        const mark = markOf(event);
+        const isKept = event.revision <= keptUntil(event.stream);
+        const isIn = isKept ? isInCut(mark) : count(mark);
+        if (!isKept) unkept.set(event.stream, (unkept.get(event.stream) ?? 0) + 1);
+        if (!isIn) return namedBy(mark, isIn);
+        if (isWithin(since, event)) range.push(event);
+        else if (between.push(event) > BETWEEN_MAX) throw tooMany(BETWEEN_MAX, 'since', SHORTER);
+        if (range.length >= RANGE) await write();
+        return [...namedBy(mark, isIn), ...(await trackedBy(event as KnownEvent, ofTracked))];
+      });
+    } finally {
+      states?.keep(streams, unkept);
+    }
     order.end();
     await write();
     return { basis, between };
@@ -349,6 +310,9 @@ export const openPastReads = (
         work(tables.db, (events) => writeAll(tables, models, events)),
       );
     },
-    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await states?.[Symbol.asyncDispose]();
+      await scratch[Symbol.asyncDispose]();
+    },
   };
 };

@@ -1,10 +1,15 @@
+import { chunk } from 'es-toolkit/array/chunk';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { Refusal } from '#contracts/errors.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { requireTime } from '#platform/concurrency/time-budget.ts';
 import { type Database, openPool, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
-import { type Catalog, createTables, readCatalog, schemaOf } from '../read-models/schema.ts';
+import { projectEvents } from '../read-models/project-events.ts';
+import { type Catalog, createTables, enterSchema, readCatalog, schemaOf } from '../read-models/schema.ts';
+import { writeGroup } from '../read-models/write-changes.ts';
 
 /**
  * A database apart with the same read models in the same schemas, all empty. A read of a past moment fills them in a transaction,
@@ -18,8 +23,8 @@ const STATEMENT_TIMEOUT_MS = 8_000;
 const DUPLICATE_DATABASE = /^(42P04|23505)$/;
 const NOT_PERMITTED = '42501';
 const NO_DATABASE = '3D000';
-/** Undefined table or column, or a column of another type. */
-const TABLES_DIFFER: ReadonlySet<string> = new Set(['42P01', '42703', '42804']);
+/** Undefined schema, table or column, or a column of another type. */
+const TABLES_DIFFER: ReadonlySet<string> = new Set(['3F000', '42P01', '42703', '42804']);
 const sqlStateOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 const missingText = (name: string): string =>
   `Reads of a past moment need the database \`${name}\`, which the operator of the service creates, or lets its role create.`;
@@ -38,7 +43,7 @@ export type ScratchDatabase = AsyncDisposable & {
 export const scratchNameOf = (databaseUrl: string): string =>
   `${decodeURIComponent(new URL(databaseUrl).pathname.slice(1))}_as_of`;
 
-const scratchUrlOf = (databaseUrl: string): string => {
+export const scratchUrlOf = (databaseUrl: string): string => {
   const url = new URL(databaseUrl);
   url.pathname = `/${encodeURIComponent(scratchNameOf(databaseUrl))}`;
   return url.href;
@@ -54,9 +59,24 @@ const createDatabase = async (database: Database, name: string): Promise<void> =
   }
 };
 
-const begin = async (client: Transaction): Promise<void> => {
+/** A crash of the server empties unlogged tables, and so the list of states, too. */
+const LISTS = `
+  create table if not exists public.read_model (name text primary key, fingerprint text);
+  create unlogged table if not exists public.kept_state (
+    id integer primary key,
+    before integer references public.kept_state on delete cascade,
+    brand_id text not null,
+    rules text not null,
+    ends jsonb not null,
+    marks text not null,
+    read_at timestamptz not null default now()
+  )`;
+
+/** Begins a transaction that is the only one of its kind over all processes. */
+export const begin = async (client: Transaction): Promise<void> => {
   await client.query(`begin; set local lock_timeout = ${TURN_WAIT_MS}`);
   await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.scratchTables]);
+  await client.query(LISTS);
 };
 
 /** Projections without tables, or with those of another release. */
@@ -64,9 +84,6 @@ const staleOf = async (
   client: Transaction,
   projections: readonly Projection[],
 ): Promise<readonly Projection[]> => {
-  await client.query(
-    'create table if not exists public.read_model (name text primary key, fingerprint text)',
-  );
   const { rows } = await client.query<{ name: string; fingerprint: string }>(
     'select name, fingerprint from public.read_model',
   );
@@ -78,7 +95,7 @@ const staleOf = async (
 const createScratchTables = async (client: Transaction, projection: Projection): Promise<void> => {
   const schema = schemaOf(projection.name);
   await createTables(client, projection, schema);
-  // Nothing in them is kept, so nothing is logged.
+  // Their rows can be computed again, so nothing is logged.
   for (const table of (await readCatalog(client, schema)).keys())
     await client.query(`alter table "${schema}"."${table}" set unlogged`);
   await client.query(
@@ -89,13 +106,46 @@ const createScratchTables = async (client: Transaction, projection: Projection):
 };
 
 /** Begins a transaction in which the tables exist and are empty. */
-const beginWithTables = async (client: Transaction, projections: readonly Projection[]): Promise<void> => {
+export const beginWithTables = async (
+  client: Transaction,
+  projections: readonly Projection[],
+): Promise<void> => {
   await begin(client);
   const stale = await staleOf(client, projections);
   if (stale.length === 0) return;
   for (const projection of stale) await createScratchTables(client, projection);
   await client.query('commit');
   await begin(client);
+};
+
+/** Events in memory. Rows are written for all of them together. */
+export const RANGE = 2_000;
+
+/** `schemaFor`: the schema that has the tables of a read model. */
+export const writeRange = async (
+  { client, catalogOf }: Pick<ScratchTables, 'client' | 'catalogOf'>,
+  models: readonly Projection[],
+  events: readonly RecordedEvent[],
+  schemaFor: (projection: Projection) => string = ({ name }) => schemaOf(name),
+): Promise<void> => {
+  for (const projection of models) {
+    const own = events.filter(({ stream }) =>
+      projection.prefixes.some((prefix) => stream.startsWith(prefix)),
+    );
+    if (own.length === 0) continue;
+    requireTime();
+    await enterSchema(client, schemaFor(projection));
+    for (const group of projectEvents(projection, own))
+      await writeGroup(client, projection, catalogOf(projection), group);
+  }
+};
+
+export const writeAll = async (
+  tables: ScratchTables,
+  models: readonly Projection[],
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  for (const some of chunk(events, RANGE)) await writeRange(tables, models, some);
 };
 
 /** One statement at a time, as a connection without a pipeline runs them. */
@@ -150,7 +200,10 @@ export const openScratchDatabase = (databaseUrl: string, database: Database): Sc
           broken = error;
         });
         // The next call creates the tables again.
-        if (isAltered && !broken) await client.query('delete from public.read_model').catch(() => undefined);
+        if (isAltered && !broken)
+          await client
+            .query('delete from public.read_model; delete from public.kept_state')
+            .catch(() => undefined);
         client.release(broken);
       }
     },

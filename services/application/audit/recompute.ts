@@ -15,7 +15,8 @@ import { findAd } from '#projections/ads/read.ts';
 import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures.ts';
 import { findRadarItem, type FoundRadarItem } from '#projections/radar/read.ts';
 import { explainDelivery } from '../alerts/explain-delivery.ts';
-import { openPastReads, type PastReads, streamsOfBrand } from '../as-of/past-reads.ts';
+import { streamsOfBrand } from '../as-of/event-streams.ts';
+import { openPastReads, type PastReads } from '../as-of/past-reads.ts';
 
 /** Computes what a bundle states again, from its events alone. */
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
-import { observedAt } from '#application/as-of/past-reads.ts';
+import { observedAt } from '#application/as-of/event-streams.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { SCOPES_OF_ROLE } from '#contracts/values/access.ts';

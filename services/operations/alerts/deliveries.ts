@@ -10,7 +10,7 @@ import { AlertDelivery } from '#contracts/resources/workspace/alert-delivery.ts'
 import { AlertChannel, DeliveryStatus } from '#contracts/values/alerts.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { explainDelivery, findQueued } from '#application/alerts/explain-delivery.ts';
-import { streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
 import {
   findAlertDelivery,
   listAlertDeliveries as readDeliveries,

@@ -11,7 +11,8 @@ import {
   trackingStream,
   workspaceStream,
 } from '#contracts/events/workspace/workspace.ts';
-import { BETWEEN_MAX, type Cut, isWithin, streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
+import { BETWEEN_MAX, type Cut, isWithin } from '#application/as-of/past-reads.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FigureStatement } from '#contracts/audit/proof.ts';
 import { FIGURES } from '#contracts/values/figures.ts';
-import { streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
 import { READ_MODELS_OF_FIGURES, readFigure } from '#projections/queries/figures.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID } from '../endpoint/examples.ts';

@@ -81,7 +81,7 @@ export const openOperationResources = async (
   // The primary: the read role cannot see keys and tokens, and a standby would be late.
   const accessDb = resources.use(openReadDatabase(DATABASE_URL, { answerMs }));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs }));
-  const pastReads = resources.use(openPastReads(DATABASE_URL, pool, eventStore));
+  const pastReads = resources.use(openPastReads(DATABASE_URL, pool, eventStore, { log }));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, controlPool, log));
   // Retries without limit, and ends with the process. Until then, requests are counted alone and no scrapes requested.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, name, settings));

@@ -1,7 +1,8 @@
 import { Refusal } from '#contracts/errors.ts';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { type Cut, type PastBasis, type PastRead, streamsOfBrand } from '#application/as-of/past-reads.ts';
+import { streamsOfBrand } from '#application/as-of/event-streams.ts';
+import type { Cut, PastBasis, PastRead } from '#application/as-of/past-reads.ts';
 import type { Clock } from '#platform/clock.ts';
 import { readBrandOfAd } from '#projections/ads/read.ts';
 import { readBrandsOfItems } from '#projections/queries/tracked.ts';
