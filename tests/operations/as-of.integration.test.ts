@@ -30,7 +30,7 @@ const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
 );
 /** Moments compared in each world. */
 const MOMENTS_MAX = 5;
-const LIMIT_MS = 120_000 + 20_000 * AS_OF_WORLDS;
+const LIMIT_MS = 120_000 + 60_000 * AS_OF_WORLDS;
 
 let stack: ApiStack;
 let app: FastifyInstance;

@@ -22,7 +22,7 @@ const { AS_OF_WORLDS, AS_OF_SEED } = readSettings(
     AS_OF_SEED: z.coerce.number().int().default(20_261_130),
   }),
 );
-const LIMIT_MS = 120_000 + 20_000 * AS_OF_WORLDS;
+const LIMIT_MS = 120_000 + 60_000 * AS_OF_WORLDS;
 
 let full: ApiStack;
 let cut: ApiStack;

@@ -74,22 +74,18 @@ const readEvents = async (
   ];
   const kept: MatchedEvent[] = [];
   const counts = { events: 0, eventsBefore: 0 };
-  await readStreams(
-    (stream) => eventStore.read(stream),
-    streams,
-    async (recorded) => {
-      const event = recorded as MatchedEvent;
-      if (event.recordedAt > until) return [];
-      if (counts.events + counts.eventsBefore >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX);
-      if (event.recordedAt < since) counts.eventsBefore += 1;
-      else counts.events += 1;
-      if (isActivity || event.unreadable !== undefined || !ONLY_FOR_SIGNALS.has(event.type)) kept.push(event);
-      if (kept.length > BACKTEST_EVENTS_MAX) throw tooMany(BACKTEST_EVENTS_MAX);
-      if (event.unreadable !== undefined) return [];
-      if (event.type === 'AdAttributed') return streamsOfMove(event.data);
-      return isActivity && event.type === 'BrandRegistered' ? [storefrontStream(event.data.domain)] : [];
-    },
-  );
+  await readStreams(eventStore, streams, async (recorded) => {
+    const event = recorded as MatchedEvent;
+    if (event.recordedAt > until) return [];
+    if (counts.events + counts.eventsBefore >= PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX);
+    if (event.recordedAt < since) counts.eventsBefore += 1;
+    else counts.events += 1;
+    if (isActivity || event.unreadable !== undefined || !ONLY_FOR_SIGNALS.has(event.type)) kept.push(event);
+    if (kept.length > BACKTEST_EVENTS_MAX) throw tooMany(BACKTEST_EVENTS_MAX);
+    if (event.unreadable !== undefined) return [];
+    if (event.type === 'AdAttributed') return streamsOfMove(event.data);
+    return isActivity && event.type === 'BrandRegistered' ? [storefrontStream(event.data.domain)] : [];
+  });
   return { kept: kept.toSorted(inLogOrder), ...counts };
 };
 

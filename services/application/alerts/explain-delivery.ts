@@ -87,26 +87,22 @@ const readEvents = async (
 ): Promise<Read> => {
   const kept: RecordedEvent[] = [];
   const streams = new Map<string, { events: number; late: number; revision: bigint }>();
-  await readStreams(
-    (stream) => eventStore.read(stream),
-    first,
-    async (recorded) => {
-      const event = recorded as MatchedEvent;
-      const isIn = event.recordedAt <= until;
-      const own = streams.get(event.stream) ?? { events: 0, late: 0, revision: 0n };
-      streams.set(event.stream, {
-        events: own.events + Number(isIn),
-        late: own.late + Number(!isIn),
-        revision: event.revision,
-      });
-      if (!isIn || event.stream.startsWith('alertDelivery-')) return [];
-      if (isActivity || event.unreadable !== undefined || !ONLY_FOR_SIGNALS.has(event.type)) kept.push(event);
-      if (kept.length > BACKTEST_EVENTS_MAX) throw tooMany();
-      if (event.unreadable !== undefined) return [];
-      if (event.type === 'AdAttributed') return streamsOfMove(event.data);
-      return isActivity && event.type === 'BrandRegistered' ? [storefrontStream(event.data.domain)] : [];
-    },
-  );
+  await readStreams(eventStore, first, async (recorded) => {
+    const event = recorded as MatchedEvent;
+    const isIn = event.recordedAt <= until;
+    const own = streams.get(event.stream) ?? { events: 0, late: 0, revision: 0n };
+    streams.set(event.stream, {
+      events: own.events + Number(isIn),
+      late: own.late + Number(!isIn),
+      revision: event.revision,
+    });
+    if (!isIn || event.stream.startsWith('alertDelivery-')) return [];
+    if (isActivity || event.unreadable !== undefined || !ONLY_FOR_SIGNALS.has(event.type)) kept.push(event);
+    if (kept.length > BACKTEST_EVENTS_MAX) throw tooMany();
+    if (event.unreadable !== undefined) return [];
+    if (event.type === 'AdAttributed') return streamsOfMove(event.data);
+    return isActivity && event.type === 'BrandRegistered' ? [storefrontStream(event.data.domain)] : [];
+  });
   return { kept: kept.toSorted(inLogOrder), streams };
 };
 

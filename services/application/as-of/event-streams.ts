@@ -57,14 +57,14 @@ export const markOf = (event: RecordedEvent): EventMark => {
 
 /** Reads streams, and then those that their events name. Events of one stream keep their order. */
 export const readStreams = async (
-  read: (stream: string) => AsyncIterable<RecordedEvent>,
+  log: { readonly read: (stream: string) => AsyncIterable<RecordedEvent> },
   first: readonly string[],
   take: (event: RecordedEvent) => Promise<readonly string[]>,
 ): Promise<void> => {
   const named = new Set(first);
   const waiting = [...named];
   const readOne = async (stream: string): Promise<void> => {
-    for await (const event of read(stream)) {
+    for await (const event of log.read(stream)) {
       for (const one of await take(event)) {
         if (named.has(one)) continue;
         named.add(one);

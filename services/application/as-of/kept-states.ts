@@ -280,7 +280,6 @@ export const openKeptStates = (
 
   /** Creates the empty tables of the next state, in the form of those that reads fill. */
   const createSchemas = async (client: Transaction): Promise<number> => {
-    await beginWithTables(client, keptModels);
     const { rows } = await client.query<{ id: number }>(
       'select coalesce(max(id), 0) + 1 as id from public.kept_state',
     );
@@ -295,7 +294,6 @@ export const openKeptStates = (
         (table) => `create unlogged table "${to}".${table} (like "${from}".${table} including all)`,
       );
     }
-    await client.query('commit');
     return id;
   };
 
@@ -307,8 +305,15 @@ export const openKeptStates = (
   ): Promise<KeptState> => {
     const ends = new Map(before?.ends);
     for (const { stream, revision, position, id } of events) ends.set(stream, { revision, position, id });
-    const id = await createSchemas(client);
+    await beginWithTables(client, keptModels);
+    await client.query('commit');
     await client.query('begin');
+    const { rows: locks } = await client.query<{ locked: boolean }>(
+      'select pg_try_advisory_xact_lock($1) as locked',
+      [ADVISORY_LOCKS.keptStates],
+    );
+    if (locks[0]?.locked !== true) throw new Error('another process keeps states');
+    const id = await createSchemas(client);
     for (const model of before ? keptModels : []) {
       const [from, to] = [schemaOfState(model, before?.id ?? 0), schemaOfState(model, id)];
       await forTables(
@@ -340,10 +345,6 @@ export const openKeptStates = (
   const keepBrand = async (brandId: string): Promise<void> => {
     const client = await pool.database.connect();
     try {
-      const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-        ADVISORY_LOCKS.keptStates,
-      ]);
-      if (rows[0]?.locked !== true) return;
       await begin(client);
       await client.query('commit');
       await sweep(client);
@@ -366,7 +367,7 @@ export const openKeptStates = (
         events = [];
       }
     } finally {
-      // Its end releases the lock, and rolls back.
+      // Its end rolls back.
       client.release(true);
     }
   };

@@ -264,7 +264,7 @@ export const openPastReads = (
     };
     const unkept = new Map<string, number>();
     try {
-      await readStreams(read, [...streams, ...named], async (event) => {
+      await readStreams({ read }, [...streams, ...named], async (event) => {
         requireTime();
         const mark = markOf(event);
         const isKept = event.revision <= keptUntil(event.stream);

@@ -70,7 +70,8 @@ const LISTS = `
     ends jsonb not null,
     marks text not null,
     read_at timestamptz not null default now()
-  )`;
+  );
+  create unique index if not exists kept_state_place on public.kept_state (brand_id, rules, coalesce(before, 0))`;
 
 /** Begins a transaction that is the only one of its kind over all processes. */
 export const begin = async (client: Transaction): Promise<void> => {
