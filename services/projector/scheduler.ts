@@ -1,4 +1,3 @@
-import type { RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { Log } from '#platform/logger.ts';
@@ -7,7 +6,6 @@ import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import {
   type EventCounter,
-  GROUP_DISTANCE_BYTES,
   type Stop,
   groupReaders,
   openEventCounter,
@@ -39,7 +37,6 @@ const openLongWork = (
   const resources = new AsyncDisposableStack();
   const reader = createSharedReader(dependencies.eventStore);
   return {
-    reader,
     rebuilds: resources.use(createRebuildManager(dependencies, reader, wake)),
     verifications: resources.use(createVerificationManager(dependencies, reader)),
     jobs: resources.use(createExclusiveJobs(dependencies.log, dependencies.signal, onJobEnd)),
@@ -92,11 +89,10 @@ const runOwned = async (
   dependencies: ProjectorDependencies,
   wakeSignal: WakeSignal,
   owned: ProjectionAssignments,
-  { reader, rebuilds, verifications, jobs }: LongWork,
+  { rebuilds, verifications, jobs }: LongWork,
 ): Promise<void> => {
   const { database, requests, eventStore, leases, log, signal } = dependencies;
   let counter: EventCounter | null = null;
-  let counting: Promise<void> | null = null;
   let sampledAtMs = 0;
   let droppedAtMs = 0;
   const triedToDrop = new Set<string>();
@@ -134,22 +130,6 @@ const runOwned = async (
     if (counter === null || performance.now() - sampledAtMs < SAMPLE_EVERY_MS) return;
     sampledAtMs = performance.now();
     await sampleProjections(database, log);
-  };
-
-  /** Counts a long part of the log, ahead of the builds, whose totals it tells. Cycles do not interrupt it. */
-  const countFrom = async (one: EventCounter): Promise<void> => {
-    const prefixes = [...new Set(dependencies.projections.flatMap((projection) => projection.prefixes))];
-    const apply = async (events: readonly RecordedEvent[], position: bigint): Promise<void> => {
-      one.add(events, position);
-      await one.store();
-    };
-    try {
-      await reader.readAlone({ after: one.position(), to: null, prefixes, signal, apply });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      counting = null;
-    }
   };
 
   /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll. */
@@ -219,8 +199,7 @@ const runOwned = async (
       wanted,
       working,
     );
-    if (counter !== null && head - counter.position() > GROUP_DISTANCE_BYTES) counting ??= countFrom(counter);
-    const readerGroups = groupReaders(following, cursor, counting ? null : counter, head);
+    const readerGroups = groupReaders(following, cursor, counter, head);
     const cycle = new AbortController();
     const lost = owned.lost();
     const cycleSignal = AbortSignal.any([signal, cycle.signal, lost]);
@@ -239,7 +218,6 @@ const runOwned = async (
     };
     const tasks = [
       watch(),
-      ...(counting ? [counting] : []),
       ...readerGroups.map((group) => {
         const names = group.running.map(({ target }) => target.projection.name);
         const stops = stopsFor(control, names);

@@ -152,7 +152,7 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
 
 const BUFFERED_ITEMS = 10_000;
 /** Maximum distance of projections that share a reader. A projection further behind would delay the others. */
-export const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
+const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
 
 export type ReaderGroup = Followers & { readonly counter: EventCounter | null };
 
