@@ -66,7 +66,7 @@ describe('ops projections', () => {
     expect(interrupted).toMatchObject({ state: 'reading', total_facts: EVENTS + BRANDS });
     expect(interrupted?.facts).toBeLessThan(EVENTS);
     projector = startProcess(PROJECTOR, environment);
-    const done = await watchBuild(database, 'radar', () => undefined, AbortSignal.timeout(30_000));
+    const done = await watchBuild(database, 'radar', () => undefined, AbortSignal.timeout(WAIT.timeout));
     expect(done).toMatchObject({ state: 'done', facts: EVENTS + BRANDS });
     const { rows } = await database.query<{ resumed: number; rows: number }>(
       `select (select resumed_facts from projector.build)::int as resumed, (select count(*) from radar.item)::int as rows`,

@@ -19,7 +19,7 @@ import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks, createLinkSigner, createMediaLinks, createProofLinks } from './links.ts';
 import { createRequestCounts } from '#application/access/request-counts.ts';
-import { createHeavyReads } from './heavy-reads.ts';
+import { createHeavyReads, createPastPlaces } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
@@ -113,7 +113,7 @@ export const createOperationDependencies = ({
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     heavyReads: createHeavyReads(),
-    pastPlaces: createHeavyReads(1),
+    pastPlaces: createPastPlaces(),
     readModelLag: createReadModelLag(),
     readRoutes: createReadRoutes({
       primary: resources.db,

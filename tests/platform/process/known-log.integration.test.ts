@@ -61,12 +61,21 @@ test('an event store that refuses the user is not taken for one with another log
   await expect(findOtherLog(database.url, server.url)).rejects.toMatchObject({ name: 'EventStoreDenied' });
 });
 
+/** Opened alike by the processes that run operations. */
+const OPENED_BY_OPERATIONS = readFileSync(
+  join(SERVICES, 'operations/dependencies/open-resources.ts'),
+  'utf8',
+);
+
 test('every process that uses the event store checks its log at the start', () => {
   const mains = readdirSync(SERVICES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !WITHOUT_CHECK.has(entry.name))
     .flatMap(({ name }) => {
       try {
-        return [{ name, text: readFileSync(join(SERVICES, name, 'main.ts'), 'utf8') }];
+        const main = readFileSync(join(SERVICES, name, 'main.ts'), 'utf8');
+        return [
+          { name, text: main.includes('openOperationResources(') ? main + OPENED_BY_OPERATIONS : main },
+        ];
       } catch {
         return [];
       }
