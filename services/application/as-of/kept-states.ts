@@ -242,17 +242,36 @@ export const openKeptStates = (
   const catalogs = new Map<string, Catalog>();
   let isEnded = false;
 
+  /** States of the brand that was read last: to parse their marks takes as long as the rest of a read. */
+  let recent: ReadonlyMap<string, KeptState> = new Map();
+
   const statesOf = async (
     client: Transaction,
     brandIds: readonly string[],
   ): Promise<readonly KeptState[]> => {
-    const { rows } = await client.query<Row & { brand_id: string }>(
-      `select id, brand_id, ends, marks from public.kept_state where rules = $1 and brand_id = (
+    const { rows } = await client.query<Omit<Row, 'marks'> & { brand_id: string }>(
+      `select id, brand_id, ends from public.kept_state where rules = $1 and brand_id = (
          select brand_id from public.kept_state where rules = $1 and brand_id = any($2)
          group by 1 order by count(*) desc, 1 limit 1) order by id`,
       [rules, brandIds],
     );
-    const states = rows.map((row) => stateOf(row.brand_id, row));
+    // Ids are used again; the ids of the last events are not.
+    const keyed = rows.map((row) => ({ ...row, key: JSON.stringify([row.brand_id, row.id, row.ends]) }));
+    const unknown = keyed.filter(({ key }) => !recent.has(key)).map(({ id }) => id);
+    const { rows: read } = await client.query<Pick<Row, 'id' | 'marks'>>(
+      'select id, marks from public.kept_state where id = any($1)',
+      [unknown],
+    );
+    const marksOf = new Map(read.map(({ id, marks }) => [id, marks]));
+    // One of them was dropped meanwhile.
+    if (read.length < unknown.length) return [];
+    recent = new Map(
+      keyed.map((row) => [
+        row.key,
+        recent.get(row.key) ?? stateOf(row.brand_id, { ...row, marks: marksOf.get(row.id) ?? '[]' }),
+      ]),
+    );
+    const states = [...recent.values()];
     const [last] = states.slice(-1);
     return last && (await isInLog(eventStore, last.ends)) ? states : [];
   };

@@ -37,7 +37,7 @@ export const isWithin = (
   { recordedUntil, position }: Cut,
   event: Pick<RecordedEvent, 'recordedAt' | 'position'>,
 ): boolean =>
-  (recordedUntil === undefined || event.recordedAt <= recordedUntil) &&
+  (recordedUntil === undefined || event.recordedAt.getTime() <= recordedUntil.getTime()) &&
   (position === undefined || event.position <= position);
 
 export type PastRead = {
@@ -99,7 +99,8 @@ const revisionsOf =
   (stream: string): bigint =>
     state?.ends.get(stream)?.revision ?? NONE;
 
-const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
+const earlier = (one: Date | null, otherMs: number): Date =>
+  one !== null && one.getTime() <= otherMs ? one : new Date(otherMs);
 
 const isDecision = ({ stream }: EventMark): boolean => stream.startsWith(`${TRACKING}-`);
 
@@ -216,8 +217,8 @@ export const openPastReads = (
       counted += Number(isIn || isLate);
       if (counted > PAST_EVENTS_MAX) throw tooMany(PAST_EVENTS_MAX, 'as_of', 'name one brand');
       if (!isDecision(event)) {
-        basis.earliest.recorded = earlier(basis.earliest.recorded, event.recordedAt);
-        basis.earliest.observed = earlier(basis.earliest.observed, new Date(event.observedAt));
+        basis.earliest.recorded = earlier(basis.earliest.recorded, event.recordedAt.getTime());
+        basis.earliest.observed = earlier(basis.earliest.observed, event.observedAt);
       }
       const own = basis.streams.get(event.stream) ?? { events: 0, late: 0, revision: event.revision };
       own.events += Number(isIn);
