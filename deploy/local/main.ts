@@ -11,24 +11,25 @@ import {
   isKeyValid,
   openDemoCollector,
   openTestWorkspace,
-  trackBrandsSince,
 } from './demo/workspace.ts';
 import { readDemoState } from './demo/demo-state.ts';
 import { startPictures } from './demo/pictures/start-pictures.ts';
 import { buildWorld, type CorpusSize } from './demo/world/world.ts';
+import { trackBrandsSince } from './demo/track-brands.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { livingWorldOf } from './demo/living/living-world.ts';
-import { startPulse } from './demo/living/run-pulse.ts';
-import { connectReceiver, readSigningSecret, startReceiver, WEBHOOK_PATH } from './demo/receiver/receiver.ts';
+import { startPulse } from './demo/living/start-pulse.ts';
+import { connectReceiver, readSigningSecret } from './demo/receiver/connect-receiver.ts';
+import { startReceiver, WEBHOOK_PATH } from './demo/receiver/receiver.ts';
 import { FolderInUse, lockFolder } from './os/folder-lock.ts';
-import { Interrupted, watchInterrupts } from './os/processes.ts';
+import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
 import { choosePort } from './os/ports.ts';
 import { createDataFolders } from './os/private-files.ts';
 import { openProgress, type Progress } from './stack/progress.ts';
 import { readOrCreateSecrets } from './stack/secrets.ts';
 import { type Servers, startServers } from './stack/servers.ts';
-import { environmentOf, operatorEnvironment, startServices, summaryOf } from './stack/services.ts';
+import { environmentOf, operatorEnvironment, startServices } from './stack/services.ts';
 import {
   type Folders,
   foldersOf,
@@ -37,6 +38,7 @@ import {
   readLocalSettings,
   settingsHelp,
 } from './stack/settings.ts';
+import { summaryOf } from './stack/summary.ts';
 
 const ORPHAN_STOP_MS = 3_000;
 /** Each part has a shorter limit of its own; this covers a stop that hangs anyway. */

@@ -4,16 +4,12 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
-import {
-  openBrandContext,
-  type BrandContext,
-  openUntrackedBrands,
-  type UntrackedBrands,
-} from './matching/brand-context.ts';
+import { openBrandContext, type BrandContext } from './matching/brand-context.ts';
 import type { FollowedState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
 import { createPendingSignalChecks } from './matching/pending-signal-checks.ts';
 import { openStoredDayCounts, type StoredDayCounts } from './matching/day-counts.ts';
+import { openUntrackedBrands, type UntrackedBrands } from './matching/untracked-brands.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-streams.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');

@@ -6,7 +6,7 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { runAlerts } from './run.ts';
-import { openSignalSource } from './signals/signal-checks.ts';
+import { openSignalSource } from './signals/signal-source.ts';
 import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {

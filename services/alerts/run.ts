@@ -9,156 +9,16 @@ import { FENCED_CONNECTION, proveLease } from '#platform/postgres/lease/leases.t
 import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { createPromiseQueue } from '#platform/concurrency/queues.ts';
-import { closeDuePage, msUntilDuePage, closeAllDue } from './digests/due-digests.ts';
+import { closeDuePage, msUntilDuePage } from './digests/due-digests.ts';
 import { createDigestPace } from './digests/digest-pace.ts';
+import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';
 import { advanceClock } from '#application/alerts/match-events.ts';
-import { PREFIXES, type FollowedEvent, matchEvents } from './matching/match-events.ts';
+import { PREFIXES } from './matching/match-events.ts';
+import { processBatch } from './process-batch.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { type FoundSignals, openSignalChecks, type SignalChecks } from './signals/signal-checks.ts';
 import { continueWaitingStreams } from './waiting/continue-streams.ts';
-import { MINUTE_MS, utcDate } from '#contracts/values/time.ts';
-import { pause } from '#platform/clock.ts';
-import { commit, tracesOf } from './commit-batch.ts';
-import { forgetState, loadRange, loadState, mayFire, RULES_MAX, trimState } from './matching/load-state.ts';
-import { FIRST_ID, nextRange } from './matching/active-rules.ts';
-
-/** `isLive` is false while the process catches up. */
-type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
-
-const brandOf = ({ data }: FollowedEvent): string => (data as { readonly brand_id: string }).brand_id;
-
-/** Ends early, at a checkpoint, when `leading` is aborted. */
-const processBatch = async (
-  session: MatchingSession,
-  items: readonly Followed[],
-  options: BatchOptions,
-): Promise<void> => {
-  const { progress, settings } = session;
-  let position = progress.position;
-  const events: FollowedEvent[] = [];
-  for (const item of items) {
-    if (item.kind === 'event') {
-      position = item.event.position;
-      if (position > progress.position) events.push(item.event as FollowedEvent);
-    } else if (item.kind === 'checkpoint') position = item.position;
-  }
-  if (events.length === 0) {
-    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position);
-    return;
-  }
-  let crowded: string | null = null;
-  let rest: readonly FollowedEvent[] = events;
-  for (let first = rest[0]; first !== undefined; first = rest[0]) {
-    const isCrowded = first.unreadable === undefined && mayFire(first) && brandOf(first) === crowded;
-    const count = isCrowded ? 0 : await loadState(progress, rest, settings.rulesMax ?? RULES_MAX);
-    const some = rest.slice(0, Math.max(1, count));
-    rest = rest.slice(some.length);
-    const reached = rest.length > 0 ? (some.at(-1)?.position ?? position) : position;
-    if (count > 0) await matchLoaded(session, some, reached, options);
-    else {
-      crowded = brandOf(first);
-      if (!(await matchInRanges(session, first, reached, options))) return;
-    }
-  }
-};
-
-const startEvent = async (
-  session: MatchingSession,
-  event: FollowedEvent,
-  { isLive, leading }: BatchOptions,
-): Promise<void> => {
-  advanceClock(session.progress, event.recordedAt.toISOString());
-  // While it catches up, digests are sent before later events change their rules. Live, events do not wait for them.
-  if (!isLive) await closeAllDue(session, leading);
-};
-
-/** `position` is that of the last event. */
-const matchLoaded = async (
-  session: MatchingSession,
-  events: readonly FollowedEvent[],
-  position: bigint,
-  options: BatchOptions,
-): Promise<void> => {
-  const { progress, settings } = session;
-  const traces = tracesOf(events);
-  let rest = events;
-  for (let first = rest[0]; first !== undefined; first = rest[0]) {
-    await startEvent(session, first, options);
-    const outcome = matchEvents(progress, settings.baseUrl, rest);
-    const last = rest[outcome.taken - 1];
-    rest = rest.slice(outcome.taken);
-    const reached = rest.length > 0 ? (last?.position ?? position) : position;
-    await commit(session, outcome, reached, { traces });
-  }
-  trimState(progress, settings.rulesMax ?? RULES_MAX);
-};
-
-/**
- * Matches one event range by range, for a brand with more rules than memory holds. Each range commits its alerts, so a
- * crash continues with the next. Checkpoint, brands and pages move with the last range, so all rules meet the same
- * state. False when `leading` is aborted.
- */
-const matchInRanges = async (
-  session: MatchingSession,
-  event: FollowedEvent,
-  position: bigint,
-  options: BatchOptions,
-): Promise<boolean> => {
-  const { progress, settings, database } = session;
-  await startEvent(session, event, options);
-  const traces = tracesOf([event]);
-  const { partial } = progress;
-  let after = partial?.position === event.position ? partial.alertId : FIRST_ID;
-  forgetState(progress);
-  while (!options.leading.aborted) {
-    const range = await nextRange(database, brandOf(event), after, settings.rulesMax ?? RULES_MAX);
-    await loadRange(progress, event, range);
-    const outcome = matchEvents(progress, settings.baseUrl, [event]);
-    progress.partial = range.isLast ? null : { position: event.position, alertId: range.upTo };
-    if (!range.isLast) progress.brands.forget();
-    await commit(session, outcome, range.isLast ? position : progress.position, { traces });
-    forgetState(progress);
-    if (range.isLast) return true;
-    after = range.upTo;
-  }
-  return false;
-};
-
-/** An event recorded before midnight may arrive this much later. */
-export const PERIOD_GRACE_MS = 30_000;
-/**
- * After midnight, a period closes even if the log has unmatched events. They go into the next digest, and `as_of` shows
- * where this one ends.
- */
-export const PERIOD_WAIT_MS = 5 * MINUTE_MS;
-/** Interval of the checks whether everything is matched. */
-const LOOK_MS = 1_000;
-
-/** UTC day that has begun by the clock but not by the log clock; `null` when it is the same day. */
-const dayToBegin = ({ progress, settings }: MatchingSession): string | null => {
-  const day = utcDate(new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString());
-  return day > utcDate(progress.logTime) ? day : null;
-};
-
-/**
- * Waits until everything in the log is matched, or `PERIOD_WAIT_MS` have passed. Never rejects. False when the signal
- * is aborted before.
- */
-export const waitForPeriodEnd = async (
-  { eventStore, progress, settings }: MatchingSession,
-  day: string,
-  ending: AbortSignal,
-): Promise<boolean> => {
-  const latestMs = Date.parse(day) + PERIOD_WAIT_MS;
-  while (!ending.aborted) {
-    const after = progress.position === 0n ? null : progress.position;
-    const isBehind = await eventStore.isBehind(after, PREFIXES).catch(() => true);
-    if (!isBehind || settings.clock.now().getTime() >= latestMs) return true;
-    await pause(LOOK_MS, ending);
-  }
-  return false;
-};
 
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;

@@ -1,111 +1,13 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { publishBatch } from '#application/delivery-outbox/journal.ts';
-import { type QueuedDelivery, enqueue } from '#application/delivery-outbox/enqueue.ts';
+import type { QueuedDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { type SecretVault, forgetUnusedSecrets } from '#application/vault/secret-vault.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { proveLease } from '#platform/postgres/lease/leases.ts';
-import { type Database, inTransaction, withProof, type Transaction } from '#platform/postgres/pool.ts';
-import { ALERT_RULE, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
-import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspace/alert/rule-decider.ts';
-import { alertPayload } from '#domain/workspace/alert/payload.ts';
-import { derivedId } from '#domain/ids.ts';
-import { cancelDeliveriesOfAlert, runToEnd } from '#application/delivery-outbox/cancel.ts';
-import {
-  closeFailureStreak,
-  findEndpointsToSuspend,
-  type FailingEndpoint,
-  SUSPENDED,
-} from '#application/delivery-outbox/failing-endpoints.ts';
-import { executeCommand, eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
-
-const ENDPOINTS_PER_RUN = 100;
-
-type SuspensionDependencies = {
-  readonly pool: Database;
-  readonly eventStore: EventStore;
-  readonly clock: Clock;
-  readonly log: Log;
-};
-
-/** From the suspension, so that repeated runs create one notice. */
-const noticeIdOf = ({ alertId, channel, since }: FailingEndpoint): string =>
-  derivedId('suspension notice', `${alertId}|${channel}|${since.toISOString()}`);
-
-const notify = async (
-  client: Transaction,
-  rule: AlertRule,
-  failing: FailingEndpoint,
-  at: string,
-): Promise<readonly QueuedDelivery[]> => {
-  const deliveryId = noticeIdOf(failing);
-  const about = {
-    matched: { items: [], items_total: 0, as_of: at },
-    period: null,
-    suspended_channel: failing.channel,
-  };
-  return enqueue(client, [
-    {
-      deliveryId,
-      workspaceId: rule.workspace_id,
-      alertId: rule.alert_id,
-      kind: 'notice',
-      target: { channel: 'email', member_id: rule.member_id },
-      payload: alertPayload({ delivery_id: deliveryId, kind: 'notice', rule, at, ...about }),
-      queuedAt: at,
-    },
-  ]);
-};
-
-const suspend = async (
-  { pool, eventStore, clock, log }: SuspensionDependencies,
-  failing: FailingEndpoint,
-): Promise<readonly QueuedDelivery[]> => {
-  const { alertId, workspaceId, channel } = failing;
-  const at = clock.now();
-  const failing_since = failing.since.toISOString();
-  const commandId = derivedId('suspension', `${alertId}|${channel}|${failing_since}`);
-  const metadata = eventMetadata({
-    actor: serviceActor('delivery'),
-    correlationId: commandId,
-    causationId: commandId,
-    workspaceId,
-  });
-  const { state } = await executeCommand(eventStore, {
-    stream: alertRuleStream(workspaceId, alertId),
-    decider: alertRule,
-    decision: suspendAlertChannel({
-      workspace_id: workspaceId,
-      alert_id: alertId,
-      channel,
-      failing_since,
-      at: at.toISOString(),
-    }),
-    metadata,
-    commandId,
-  });
-  // The log decides, so that a suspension completes after a crash. A channel disabled meanwhile gets no notice.
-  const isOurs = state?.status === 'present' && state.suspended[channel]?.failing_since === failing_since;
-  return inTransaction(pool, async (client) => {
-    await closeFailureStreak(client, failing, isOurs ? at : null);
-    if (!isOurs) return [];
-    await runToEnd(client, cancelDeliveriesOfAlert(alertId, [channel], SUSPENDED, at));
-    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'channel suspended');
-    return notify(client, state, failing, at.toISOString());
-  });
-};
-
-/** Cancels pending deliveries and queues a notice to the rule's creator. Returns the notices, to be published. */
-export const suspendFailingEndpoints = async (
-  dependencies: SuspensionDependencies,
-): Promise<readonly QueuedDelivery[]> => {
-  const notices: QueuedDelivery[] = [];
-  for (const failing of await findEndpointsToSuspend(dependencies.pool, ENDPOINTS_PER_RUN)) {
-    notices.push(...(await suspend(dependencies, failing)));
-  }
-  return notices;
-};
+import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
+import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 const ROLE = 'delivery';
 const RECORD_EVERY_MS = 1_000;

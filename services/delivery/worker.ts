@@ -13,130 +13,13 @@ import {
   putOffClaim,
 } from '#application/delivery-outbox/claim.ts';
 import { ENDPOINT_PREFIX } from '#application/delivery-outbox/target.ts';
-import {
-  ENDPOINT_PAUSE_MS,
-  pausedEndpoints,
-  type FinishedAttempt,
-  recordAttempts,
-} from '#application/delivery-outbox/record-attempts.ts';
+import { ENDPOINT_PAUSE_MS, pausedEndpoints } from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { deliveryAttempts, meterAttempt, droppedOutcomes } from '#platform/telemetry/metrics.ts';
+import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
+import { createAttemptWriter } from './attempt-writer.ts';
+import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
-import type { SendOutcome } from '#platform/channels/send-outcome.ts';
-import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
-
-/** The first attempt is written at once. Further ones are gathered, because a transaction costs more than its rows. */
-const ATTEMPTS_PER_WRITE_MAX = 1_000;
-const GATHER_MS = 50;
-/** While an endpoint waits for its places: an attempt keeps its place until it is written. */
-const GATHER_AWAITED_MS = 10;
-/** Without a limit, so that an outage of Postgres loses no sent attempt while this process lives. */
-const WRITE_RETRIES: RetryLimits = {
-  attempts: Number.POSITIVE_INFINITY,
-  firstDelayMs: 50,
-  maxDelayMs: 2_000,
-};
-
-type AttemptWriter = { add(attempt: FinishedAttempt): void; close(): Promise<void> };
-
-export const createAttemptWriter = (
-  dependencies: {
-    readonly pool: Database;
-    /** `null` for the clock of Postgres. */
-    readonly claimNow: () => Date | null;
-    readonly log: Log;
-    readonly workerId: string;
-    readonly signal: AbortSignal;
-  },
-  callbacks: {
-    readonly written: (attempts: readonly FinishedAttempt[]) => void;
-    readonly isAwaited: () => boolean;
-  },
-): AttemptWriter => {
-  const { pool, claimNow, log, workerId, signal } = dependencies;
-  const queue: FinishedAttempt[] = [];
-  const closing = new AbortController();
-  let running: Promise<void> | undefined;
-
-  /** A repeated write finds those recorded whose answer was lost, so only the first one counts what it drops. */
-  const record = async (attempts: readonly FinishedAttempt[], nth: number): Promise<void> => {
-    const dropped = await recordAttempts(pool, workerId, attempts, claimNow());
-    if (dropped.length === 0 || nth > 0) return;
-    droppedOutcomes.inc(dropped.length);
-    log.warn({ delivery_ids: dropped }, 'outcomes dropped: claims lost, or recorded before');
-  };
-
-  /** Repeats until it succeeds. Logs what is left when the signal is aborted. */
-  const write = async (attempts: readonly FinishedAttempt[]): Promise<void> => {
-    const logAndRetry = (error: unknown): boolean => {
-      log.warn({ err: error, attempts: attempts.length }, 'recording attempts failed; retrying');
-      return true;
-    };
-    try {
-      await retry(WRITE_RETRIES, logAndRetry, (nth) => record(attempts, nth), signal);
-    } catch (error) {
-      const left = { err: error, attempts: attempts.length };
-      log.error(left, 'attempts not recorded; the deliveries will be sent again');
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const attempts = queue.splice(0, ATTEMPTS_PER_WRITE_MAX);
-      await write(attempts);
-      callbacks.written(attempts);
-      if (queue.length < ATTEMPTS_PER_WRITE_MAX)
-        await pause(callbacks.isAwaited() ? GATHER_AWAITED_MS : GATHER_MS, closing.signal);
-    }
-    running = undefined;
-  };
-
-  return {
-    add: (attempt) => {
-      queue.push(attempt);
-      running ??= run();
-    },
-    close: async () => {
-      closing.abort();
-      await running;
-    },
-  };
-};
-
-/** Ten attempts, the first at once, over slightly more than three days. */
-export const RETRY_DELAYS_MS = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  DAY_MS,
-] as const;
-/** Deliveries that failed together are then not retried together. */
-export const JITTER_MAX = 0.1;
-
-type Next =
-  | { readonly outcome: 'delivered' | 'failed'; readonly nextAttemptAt: null }
-  | { readonly outcome: 'retrying'; readonly nextAttemptAt: Date };
-
-/** `round`: from 1 since queued or replayed. `Retry-After` can only postpone the next attempt. `chance`: 0 to 1. */
-export const afterAttempt = (
-  sent: Pick<SendOutcome, 'delivered' | 'terminal' | 'retry_after_ms'>,
-  round: number,
-  at: Date,
-  chance: number,
-): Next => {
-  if (sent.delivered) return { outcome: 'delivered', nextAttemptAt: null };
-  const delayMs = RETRY_DELAYS_MS[round - 1];
-  if (sent.terminal || delayMs === undefined) return { outcome: 'failed', nextAttemptAt: null };
-  const waitMs = Math.max(delayMs * (1 + JITTER_MAX * chance), sent.retry_after_ms ?? 0);
-  return { outcome: 'retrying', nextAttemptAt: new Date(at.getTime() + Math.ceil(waitMs)) };
-};
 
 /** Sends of a process. An endpoint has a small share of them, so one that hangs blocks only its own. */
 const IN_FLIGHT_MAX = 512;

@@ -14,7 +14,8 @@ import type { Intake } from './intake-types.ts';
 import { FORMATS, type FormatName } from './readers/formats.ts';
 import { loadMapping, MappingFault } from './readers/formats/column-mapping.ts';
 import { brandDomainOf, timestampOf } from './readers/scan-key.ts';
-import { terminalReport, totalsText } from './files/totals-table.ts';
+import { terminalReport } from './files/progress.ts';
+import { totalsText } from './files/totals-table.ts';
 
 // Records are short-lived: V8's default young generation triples the memory of a run and makes it no faster.
 setFlagsFromString('--max-semi-space-size=8');

@@ -4,7 +4,7 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { consumeAsLeader } from './queue/consumer.ts';
+import { consumeAsLeader } from './queue/single-active-consumer.ts';
 import { openIntake } from './intake/observation-handler.ts';
 import { IngestSettings } from './settings.ts';
 

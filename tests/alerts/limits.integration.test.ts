@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { QuietHours } from '#contracts/values/alerts.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { until } from '../stack/wait-until.ts';
 import { startAlertsProcess } from './alerts-process.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';

@@ -6,9 +6,10 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { openProgress } from '#services/alerts/checkpoint.ts';
 import { createDigestPace } from '#services/alerts/digests/digest-pace.ts';
 import type { MatchingSession } from '#services/alerts/dependencies.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { readNextCheck, type SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
-import { notifySignals, openSignalSource } from '#services/alerts/signals/signal-checks.ts';
+import { notifySignals } from '#services/alerts/signals/signal-checks.ts';
+import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { appendStory, projectAll, storyWithSignals } from './project-signals.ts';
 import { type AlertsStack, openAlertsStack, scanEvents } from './stack.ts';
 

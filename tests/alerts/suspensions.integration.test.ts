@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { silentLog } from '#platform/logger.ts';
-import { suspendFailingEndpoints } from '#services/delivery/leader-tasks.ts';
+import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { replayByIds } from '#services/ops/deliveries.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 

@@ -7,7 +7,7 @@ import { SCHEMA_REGISTRY, type SchemaRegistry } from '#contracts/events/schema-r
 import { ALERT_RULE, alertRuleStream, alertRuleVersions } from '#contracts/events/workspace/alert-rule.ts';
 import type { Clock } from '#platform/clock.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { listWaitingStreams } from '#services/ops/waiting-events.ts';
 import { createServiceMetrics } from '#services/ops/http/service-metrics.ts';
 import { until } from '../stack/wait-until.ts';

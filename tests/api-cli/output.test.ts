@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { printReply } from '#services/api-cli/program.ts';
+import { printReply } from '#services/api-cli/output.ts';
 
 const printed: string[] = [];
 const terminal = (columns: number | null): void => {

@@ -11,7 +11,7 @@ import { LIVE_KEY, TEST_KEY, sha256Of } from '#application/access/key-format.ts'
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createLinkSigner, createMediaLinks } from '#operations/dependencies/links.ts';
-import { openTestWorkspace } from '#services/ops/workspaces.ts';
+import { openTestWorkspace } from '#services/ops/test-world.ts';
 import { on } from '#tests/dsl/api.ts';
 import { disposeAfterAll } from '#tests/stack/dispose-after-all.ts';
 import { openLoopbackChannels, openReceiver, verifySignatures } from '#tests/operations/fixtures/alerting.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { SCOPES } from '#contracts/values/access.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { endpointTable } from '#services/api/openapi/markdown.ts';
+import { endpointTable } from '#services/api/openapi/endpoint-table.ts';
 import { lineOf, SPECIFIED } from '../operations/fixtures/specification.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createLog } from '#platform/logger.ts';
 import { escapeConsole, terminalLine } from '#platform/process/terminal-output.ts';
-import { terminalReport } from '#services/ingest/files/totals-table.ts';
+import { terminalReport } from '#services/ingest/files/progress.ts';
 import { type HostedOutcome, openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { attack, tries } from './attack.ts';
 

@@ -9,15 +9,12 @@ import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/
 import { FAILING_LIMIT_MS } from '#application/delivery-outbox/failing-endpoints.ts';
 import { deleteDeliveriesOfAlert, retargetDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
-import {
-  FINISHED_RETENTION_DAYS,
-  deleteFinishedDeliveries,
-  suspendFailingEndpoints,
-} from '#services/delivery/leader-tasks.ts';
+import { FINISHED_RETENTION_DAYS, deleteFinishedDeliveries } from '#services/delivery/leader-tasks.ts';
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
 import { replayDeliveries } from '#application/delivery-outbox/replay.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '../stack/wait-until.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';

@@ -7,7 +7,8 @@ import type { FinishedAttempt } from '#application/delivery-outbox/record-attemp
 import { NO_TIMING } from '#platform/channels/send-outcome.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { droppedOutcomes } from '#platform/telemetry/metrics.ts';
-import { createAttemptWriter, type Worker } from '#services/delivery/worker.ts';
+import { createAttemptWriter } from '#services/delivery/attempt-writer.ts';
+import type { Worker } from '#services/delivery/worker.ts';
 import { newDelivery } from './new-delivery.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';

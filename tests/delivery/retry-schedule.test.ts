@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RETRY_AFTER_MAX_MS, retryAfterMs } from '#platform/channels/send-outcome.ts';
-import { afterAttempt, JITTER_MAX, RETRY_DELAYS_MS } from '#services/delivery/worker.ts';
+import { afterAttempt, JITTER_MAX, RETRY_DELAYS_MS } from '#services/delivery/retry-schedule.ts';
 
 const AT = new Date('2026-11-21T08:00:00.000Z');
 const failed = { delivered: false, terminal: false, retry_after_ms: null };

@@ -3,7 +3,7 @@ import { CLAIM_LEASE_MS } from '#application/delivery-outbox/claim.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { replayDeliveries } from '#application/delivery-outbox/replay.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { RETRY_DELAYS_MS } from '#services/delivery/worker.ts';
+import { RETRY_DELAYS_MS } from '#services/delivery/retry-schedule.ts';
 import { answers, type Behaviour } from './receivers.ts';
 import { verifySignatures } from './signatures.ts';
 import { SECRET } from './new-delivery.ts';

@@ -15,7 +15,7 @@ import type { AdStatement, ProofEvent } from '#contracts/audit/proof.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
 import { makeAdPage, pageFaults, readPage, writeAdPage } from '#application/audit/ad-page.ts';
 import { createSigningKey, readPublicKey } from '#application/audit/signing-key.ts';
-import { checkProof } from '#application/audit/write-proof.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
 import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openFolderStore } from '#platform/object-store/open-object-store.ts';
 import { pause } from '#platform/clock.ts';

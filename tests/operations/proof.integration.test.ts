@@ -20,7 +20,7 @@ import type {
 } from '#contracts/audit/proof.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { createSigningKey, readPublicKey, readSigningKey } from '#application/audit/signing-key.ts';
-import { checkProof } from '#application/audit/write-proof.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
 import { publishEvents } from '#application/delivery-outbox/journal.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';

@@ -5,16 +5,9 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import {
-  type Forecast,
-  type Measured,
-  measureCapacity,
-  pauseProjection,
-  readBuild,
-  requestRebuild,
-  watchBuild,
-} from '#services/ops/projections.ts';
+import { type Forecast, type Measured, measureCapacity } from '#services/ops/capacity.ts';
 import { findEvents, showEvent } from '#services/ops/log/search.ts';
+import { pauseProjection, readBuild, requestRebuild, watchBuild } from '#services/ops/projections.ts';
 import { retryParked } from '#services/ops/waiting-events.ts';
 import { appendEvents } from '../bench/projector/events.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';

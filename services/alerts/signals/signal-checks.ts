@@ -4,7 +4,7 @@ import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.t
 import { countMessage, type DayCounts } from '#application/alerts/limits.ts';
 import { itemMatch } from '#application/alerts/match-events.ts';
 import { enqueueOrHoldBack, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { type Database, inTransaction, type Transaction, openPool } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { openActiveRules } from '../matching/active-rules.ts';
 import { openStoredDayCounts } from '../matching/day-counts.ts';
 import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
@@ -22,27 +22,6 @@ import { pause } from '#platform/clock.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import { LeaseLost } from '#platform/postgres/lease/leases.ts';
-import { ACTIVITY_KINDS } from '#contracts/values/signals.ts';
-import type { Log } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/read-database.ts';
-import { openProjectionWait } from '#application/commands/projection-wait.ts';
-import { signals as signalsModel } from '#projections/signals/project.ts';
-import { listBrandSignals } from '#projections/signals/read.ts';
-
-export const openSignalSource = (databaseUrl: string, log: Log): SignalSource & AsyncDisposable => {
-  const pool = openPool(databaseUrl, 1);
-  const db = openReadDatabase(databaseUrl);
-  const projectionWait = openProjectionWait(databaseUrl, pool, log);
-  return {
-    shown: (position) => projectionWait.wait([signalsModel.name], position),
-    list: (brandId, date) => listBrandSignals(db, brandId, { from: date, to: date }, ACTIVITY_KINDS),
-    [Symbol.asyncDispose]: async () => {
-      await projectionWait[Symbol.asyncDispose]();
-      await db[Symbol.asyncDispose]();
-      await pool.end();
-    },
-  };
-};
 
 export type FoundSignals = { readonly check: StoredSignalCheck; readonly signals: readonly ActivitySignal[] };
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { clientTypes } from './client-types.ts';
-import { endpointTable } from './markdown.ts';
+import { endpointTable } from './endpoint-table.ts';
 import { openApiDocument } from './document.ts';
 
 /** Generates the contract files. `--check` writes nothing and exits with 1 when a committed file is stale. */

@@ -1,7 +1,5 @@
 import { type ApiDocument, nameIn, publishedDocument, type Schema } from './client-types.ts';
 import { readGuide } from './guide.ts';
-import { scopesOf, TAGS } from '#operations/endpoint/define-endpoint.ts';
-import { ENDPOINTS } from '#operations/index.ts';
 
 /** A page of Markdown: `path` below the base URL, the first heading, what it is about, and its text. */
 export type MarkdownPage = {
@@ -114,22 +112,4 @@ ${list(guide)}
 ${list(reference)}
 `;
   return [...guide, ...reference, { path: '/llms.txt', title: 'Index', about: '', text: index }];
-};
-
-export const endpointTable = (): string => {
-  const rows = Object.keys(TAGS).flatMap((section) =>
-    ENDPOINTS.filter(({ tag }) => tag === section).map(
-      (one) => `| \`${one.method} ${one.path}\` | \`${scopesOf(one).join('` or `')}\` | ${one.summary} |`,
-    ),
-  );
-  return [
-    '# Endpoints',
-    '',
-    `${rows.length} endpoints, each with the scope that a key needs. Written by \`npm run openapi\`; \`/docs\` has parameters and replies.`,
-    '',
-    '| endpoint | scope | what it does |',
-    '|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n');
 };

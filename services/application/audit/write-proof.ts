@@ -1,20 +1,15 @@
 import { CHAIN_START, chainHash, type DigestedEvent, eventHash } from '#contracts/audit/chain.ts';
 import {
-  HiddenEvent,
+  type HiddenEvent,
   PROOF_VERSION,
-  ProofEvent,
-  ProofHeader,
+  type ProofEvent,
+  type ProofHeader,
   type ProofStatement,
   ruleOf,
-  ProofEnd,
 } from '#contracts/audit/proof.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { digestedEvent, readAttestation } from './log-digest.ts';
-import { verify } from 'node:crypto';
-import type { z } from 'zod';
-import { checkProof as check, type ProofCheck } from '#contracts/audit/check-proof.ts';
-import { readPublicKey } from './signing-key.ts';
 
 /**
  * Yields the lines of a bundle. A stream has all events up to the later of the statement and the newest digest, those that
@@ -58,31 +53,3 @@ export const proofLines = async function* (
   }
   yield `${JSON.stringify({ kind: 'end', events })}\n`;
 };
-
-const parserOf =
-  <T>(schema: z.ZodType<T>) =>
-  (line: string): T | null => {
-    try {
-      return schema.safeParse(JSON.parse(line)).data ?? null;
-    } catch {
-      return null;
-    }
-  };
-
-const isSigned = (text: string, publicKey: string, signature: string): boolean => {
-  try {
-    const bytes = Buffer.from(text, 'utf8');
-    return verify(null, bytes, readPublicKey(publicKey), Buffer.from(signature, 'base64'));
-  } catch {
-    return false;
-  }
-};
-
-export const checkProof = (lines: AsyncIterable<string> | Iterable<string>): Promise<ProofCheck> =>
-  check(lines, {
-    header: parserOf(ProofHeader),
-    event: parserOf(ProofEvent),
-    hidden: parserOf(HiddenEvent),
-    end: parserOf(ProofEnd),
-    isSigned,
-  });

@@ -1,4 +1,4 @@
-import { ErrorCode, headers, type JsMsg, NatsError } from 'nats';
+import { ErrorCode, headers, type JsMsg, type NatsError } from 'nats';
 import { OBSERVATION_DEAD_LETTER } from '#contracts/messages/subjects.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
@@ -11,30 +11,8 @@ import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
 import { type Bodies, type Body, MessageGone } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
+import { isServerFault } from './server-fault.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
-import { isAccessDenied, isConnectionFault } from '#platform/event-store/errors.ts';
-import { isConnectionFailure, isPoolBusy } from '#platform/postgres/connection-failure.ts';
-import { LockLost } from '../intake/brand-locks.ts';
-
-/**
- * SQL states of server faults. Leaves out those that an observation may cause: a cancelled statement (57014), memory
- * (53200), temporary files (53400), transactions (25).
- */
-const STATE = /^(08|28|3D|40|53(?![24]00)|55P03|57P|58)/;
-const SQL_STATE_LENGTH = 5;
-const UNTYPED = 'unknown';
-
-/**
- * Such errors are not counted. An observation that makes a server crash each time ends by its age
- * (`process-message.ts`).
- */
-const isServerFault = (error: unknown): boolean => {
-  if (error instanceof NatsError || error instanceof LockLost) return true;
-  if (isConnectionFailure(error) || isPoolBusy(error) || isAccessDenied(error)) return true;
-  const { code, type } = (error ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof code === 'string' && code.length === SQL_STATE_LENGTH) return STATE.test(code);
-  return type !== UNTYPED && isConnectionFault(error);
-};
 
 const RELEASE_WAIT_MS = 60_000;
 /** Failed attempts that the observation may have caused, at most 30 s apart. */

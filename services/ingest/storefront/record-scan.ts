@@ -11,150 +11,15 @@ import {
   recordProductSightings,
   storefrontScanOf,
 } from '#domain/corpus/storefront/decider.ts';
-import {
-  handleCommand,
-  SCAN_CONFLICTS,
-  eventMetadata,
-  serviceActor,
-  type StateStore,
-} from '#application/commands/command-handler.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/command-handler.ts';
 import { createKeyedMutex } from '#platform/concurrency/queues.ts';
-import { type EventStore, StreamMoved, type Recorded } from '#platform/event-store/event-store.ts';
+import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 import { deleteStagedPages, type StagedPages, stagedPages, stagedPageText } from './page-staging.ts';
-import {
-  absentProductIds,
-  loadProducts,
-  type OpenStorefront,
-  dropUnchangedProducts,
-  foldStorefrontEvents,
-  openStorefront,
-  saveStorefront,
-  productIdsOf,
-} from './storefront-store.ts';
-import { derivedId } from '#domain/ids.ts';
-import { requireReadable } from '#contracts/events/schema-registry.ts';
-import { pause } from '#platform/clock.ts';
-
-const CATCH_UP_EVENTS = 6;
-/** A try fails only when another process wrote the same tables meanwhile. */
-const CATCH_UP_TRIES = 50;
-const TRY_DELAY_MS = 100;
-
-const foldRest = async (
-  database: Database,
-  eventStore: Pick<EventStore, 'read'>,
-  shop: OpenStorefront,
-): Promise<boolean> => {
-  let folded = 0;
-  let { revision } = shop;
-  for await (const recorded of eventStore.read<StorefrontEvent>(
-    storefrontStream(shop.domain),
-    shop.revision,
-  )) {
-    const event = requireReadable(recorded);
-    await loadProducts(database, shop, productIdsOf(event));
-    foldStorefrontEvents(shop, [event]);
-    ({ revision } = recorded);
-    folded += 1;
-    if (folded % CATCH_UP_EVENTS === 0 && !(await saveStorefront(database, shop, revision))) return false;
-  }
-  return shop.revision === revision || (await saveStorefront(database, shop, revision));
-};
-
-export const catchUpStorefront = async (
-  database: Database,
-  eventStore: Pick<EventStore, 'read'>,
-  domain: string,
-  scanId: string,
-): Promise<OpenStorefront> => {
-  for (let tries = 0; tries < CATCH_UP_TRIES; tries += 1) {
-    const shop = await openStorefront(database, domain, scanId);
-    if (await foldRest(database, eventStore, shop)) return shop;
-    await pause(Math.random() * TRY_DELAY_MS);
-  }
-  throw new Error(
-    `other processes wrote the products of ${domain} during ${CATCH_UP_TRIES} tries; run again when they have ended`,
-  );
-};
-
-/** From the event's content, not its place in an append, so that an interrupted scan repeats the same ids. */
-const eventIdOf = ({ type, data }: StorefrontEvent): string => {
-  const about =
-    'products' in data
-      ? (data.products[0]?.product_id ?? '')
-      : 'changes' in data
-        ? (data.changes[0]?.product_id ?? '')
-        : 'product_ids' in data
-          ? (data.product_ids[0] ?? '')
-          : '';
-  return derivedId('storefront event', `${data.scan_id}|${data.domain}|${type}|${about}`);
-};
-
-type StorefrontStateStore = StateStore<OpenStorefront, StorefrontEvent> & { appended(): number };
-
-/** A catalogue is too large to fold for each scan, so tables give the state. `readsStream`: it must not be stale. */
-const createStorefrontStateStore = (
-  database: Database,
-  eventStore: EventStore,
-  scan: {
-    readonly domain: string;
-    readonly scanId: string;
-    readonly readsStream: boolean;
-    readonly appendedEvents: number;
-  },
-): StorefrontStateStore => {
-  const { domain, scanId, readsStream, appendedEvents } = scan;
-  const metadata = eventMetadata({
-    actor: serviceActor('ingest'),
-    correlationId: scanId,
-    causationId: scanId,
-  });
-  let shop: OpenStorefront | undefined;
-  let gathered: StorefrontEvent[] = [];
-  let appended = 0;
-  let last: Recorded | null = null;
-
-  const flush = async (): Promise<void> => {
-    if (gathered.length === 0 || !shop) return;
-    const events = gathered;
-    gathered = [];
-    last = await eventStore.append(storefrontStream(domain), shop.revision, events, metadata, (event) =>
-      eventIdOf(event as StorefrontEvent),
-    );
-    appended += events.length;
-    const isSaved = await saveStorefront(database, shop, last.revision);
-    if (!isSaved) await catchUpStorefront(database, eventStore, domain, scanId);
-  };
-
-  return {
-    load: async (conflicts) => {
-      shop = await openStorefront(database, domain, scanId);
-      gathered = [];
-      appended = 0;
-      last = null;
-      // Optimistic: tables count as current until `StreamMoved`. A shop without a row is new, or its tables were
-      // dropped.
-      if (readsStream || conflicts > 0 || shop.revision < 0n)
-        shop = await catchUpStorefront(database, eventStore, domain, scanId);
-      return shop;
-    },
-    append: async (events) => {
-      if (!shop) throw new Error('a shop is loaded before events are appended to it');
-      foldStorefrontEvents(shop, events);
-      dropUnchangedProducts(shop);
-      gathered.push(...events);
-      if (gathered.length >= appendedEvents) await flush();
-    },
-    commit: async () => {
-      await flush();
-      return last;
-    },
-    appended: () => appended,
-  };
-};
+import { absentProductIds, loadProducts, type OpenStorefront } from './storefront-store.ts';
+import { createStorefrontStateStore } from './storefront-state-store.ts';
 
 /** Retryable like its base. */
 class CataloguePagesMissing extends ChunksMissing {

@@ -3,12 +3,8 @@ import type { Provider } from 'oidc-provider';
 import { sha256Of } from '#application/access/key-format.ts';
 import { type BrowserSignIn, type Browsers, createBrowsers } from '#application/sign-in/browsers.ts';
 import { type Codes, type SignInMail, createCodes, createSignInMail } from '#application/sign-in/codes.ts';
-import {
-  type SignInHistory,
-  createSignInHistory,
-  type Invitations,
-  createInvitations,
-} from '#application/sign-in/invitations.ts';
+import { type SignInHistory, createSignInHistory } from '#application/sign-in/history.ts';
+import { type Invitations, createInvitations } from '#application/sign-in/invitations.ts';
 import {
   type Account,
   type MemberDirectory,

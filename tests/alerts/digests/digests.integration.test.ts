@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
-import { PERIOD_GRACE_MS, PERIOD_WAIT_MS, waitForPeriodEnd } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS, PERIOD_WAIT_MS, waitForPeriodEnd } from '#services/alerts/digests/period-end.ts';
 import { proxied } from '../../faults/fault-proxy.ts';
 import { until } from '../../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from '../stack.ts';

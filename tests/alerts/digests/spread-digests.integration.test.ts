@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
 import { DIGEST_WAIT_MS } from '#services/alerts/digests/digest-pace.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { fillDigests } from './fill-digests.ts';
 import { type AlertsStack, openAlertsStack, scanEvents } from '../stack.ts';
 

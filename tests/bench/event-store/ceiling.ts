@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { batchSuccess } from '#deploy/local/event-store/wire/append-replies.ts';
 import { CallWriter } from '#deploy/local/event-store/wire/flow-control.ts';
-import { addNodeServices } from '#deploy/local/event-store/start.ts';
+import { addNodeServices } from '#deploy/local/event-store/calls/discovery-service.ts';
 import { decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
 import { streamsDefinition } from '#deploy/local/event-store/calls/streams-service.ts';
 import { freePort } from '#deploy/local/os/ports.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkProof } from '#application/audit/write-proof.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
 import { CHAIN_START, chainHash, eventHash } from '#contracts/audit/chain.ts';
 import { PROOF_VERSION, type ProofEvent } from '#contracts/audit/proof.ts';
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { downloadPackages } from '#deploy/local/nats/start.ts';
+import { downloadPackages } from '#deploy/local/nats/binary.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { on } from '#tests/dsl/api.ts';
 import { fillCache, findCachedPackage } from '#tests/cached-package.ts';

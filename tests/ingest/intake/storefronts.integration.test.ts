@@ -10,8 +10,9 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { stageStorefrontPage } from '#services/ingest/storefront/page-staging.ts';
-import { catchUpStorefront, createStorefrontRecorder } from '#services/ingest/storefront/record-scan.ts';
+import { catchUpStorefront } from '#services/ingest/storefront/catch-up-storefront.ts';
 import { openStorefront, saveStorefront } from '#services/ingest/storefront/storefront-store.ts';
+import { createStorefrontRecorder } from '#services/ingest/storefront/record-scan.ts';
 import { shopProduct } from '#tests/dsl/site-events.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { INGEST_CONSUMER, OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { openNats } from '#platform/nats/connection.ts';
-import { consumeAsLeader } from '#services/ingest/queue/consumer.ts';
+import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 
 const POLL = { timeout: 60_000 } as const;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { silentLog } from '#platform/logger.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { consumeAsLeader } from '#services/ingest/queue/consumer.ts';
+import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import { createTestNats } from '#tests/stack/database.ts';
 import { openIntakeStack } from '../fixtures/intake-stack.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LARGE_OBSERVATION_BYTES } from '#contracts/messages/subjects.ts';
-import { createSlots, largeSlotsOf } from '#services/ingest/queue/consumer.ts';
+import { createSlots, largeSlotsOf } from '#services/ingest/queue/slots.ts';
 
 const LARGE_MS = 50;
 const LARGE = { bytes: LARGE_OBSERVATION_BYTES + 1, brand: 'large.example' };

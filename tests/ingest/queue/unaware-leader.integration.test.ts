@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openNats } from '#platform/nats/connection.ts';
-import { consumeAsLeader } from '#services/ingest/queue/consumer.ts';
+import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 import { proxied } from '../../faults/fault-proxy.ts';
 

@@ -10,8 +10,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { DemoState, fedToMs } from '#deploy/local/demo/demo-state.ts';
-import { feedWorld, observationsBetween, scansOfTracked } from '#deploy/local/demo/living/feed-world.ts';
+import { feedWorld } from '#deploy/local/demo/living/feed-world.ts';
 import { dueScanMs, livingWorldOf, nextScanMs, withOpening } from '#deploy/local/demo/living/living-world.ts';
+import { observationsBetween, scansOfTracked } from '#deploy/local/demo/living/observations-between.ts';
 import { createPulse, type PulseOptions, RESTS_AFTER_MS } from '#deploy/local/demo/living/run-pulse.ts';
 import { sendToQueue } from '#deploy/local/demo/living/send-part.ts';
 import { LAUNCH_ADS, pulseAdsAt } from '#deploy/local/demo/world/pulse.ts';

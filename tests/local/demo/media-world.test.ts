@@ -3,9 +3,9 @@ import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { analysisOfServed } from '#deploy/local/demo/generators/creative-files.ts';
 import { livingWorldOf, withOpening } from '#deploy/local/demo/living/living-world.ts';
-import { scansOfTracked } from '#deploy/local/demo/living/feed-world.ts';
+import { scansOfTracked } from '#deploy/local/demo/living/observations-between.ts';
 import { buildWorld } from '#deploy/local/demo/world/world.ts';
-import { answerMedia, creativeKeyOf } from '#deploy/local/demo/pictures/start-pictures.ts';
+import { answerMedia, creativeKeyOf } from '#deploy/local/demo/pictures/media-world.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { CreativeAnalysis } from '#contracts/observations/creative.ts';
 

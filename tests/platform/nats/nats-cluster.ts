@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer } from '#deploy/local/nats/start.ts';
+import { findNatsServer } from '#deploy/local/nats/binary.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 
 /** Cluster whose nodes restart with their data. */

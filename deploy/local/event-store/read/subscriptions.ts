@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createWakeSignal, type WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { CallWriter } from '../wire/flow-control.ts';
+import { compileFilter } from './subscription-filter.ts';
 import type { StoredEvent } from '../model.ts';
 import type { Page, Pages } from '../storage/event-pages.ts';
 import { MalformedMessage, TOMBSTONE_REVISION } from '../wire/protobuf.ts';
@@ -11,54 +12,10 @@ import {
   encodeEvent,
   eventWire,
   type ReadOptions,
-  type FilterOptions,
 } from '../wire/read-codec.ts';
 import { PageSize, type Reader, StreamDeleted } from './reader.ts';
 import type { RecentEvents } from '../storage/event-cache.ts';
 import type { StreamStates } from '../storage/stream-states.ts';
-
-type EventFilter = (event: StoredEvent) => boolean;
-
-/** Filters come from our own services; the limit bounds the memory that a mistake costs. */
-const MAX_PREFIXES = 1_000;
-
-function compileFilter(options: FilterOptions): EventFilter {
-  const subject =
-    options.on === 'stream' ? (event: StoredEvent) => event.stream : (event: StoredEvent) => event.type;
-  if (options.regex !== null) {
-    const pattern = compilePattern(options.regex);
-    return (event) => pattern.test(subject(event).toString('utf8'));
-  }
-  if (options.prefixes.length > MAX_PREFIXES) {
-    throw new MalformedMessage(`A filter may name at most ${MAX_PREFIXES} prefixes.`);
-  }
-  const prefixes = options.prefixes.map((prefix) => Buffer.from(prefix, 'utf8'));
-  return (event) => {
-    const text = subject(event);
-    return prefixes.some((prefix) => startsWith(text, prefix));
-  };
-}
-
-function compilePattern(source: string): RegExp {
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    // EventStoreDB's regex dialect allows escapes that JavaScript's unicode mode does not.
-    try {
-      return new RegExp(source);
-    } catch (cause) {
-      throw new MalformedMessage(`The filter "${source}" is not a regular expression.`, { cause });
-    }
-  }
-}
-
-function startsWith(text: Buffer, prefix: Buffer): boolean {
-  if (text.length < prefix.length) return false;
-  for (let index = 0; index < prefix.length; index += 1) {
-    if (text[index] !== prefix[index]) return false;
-  }
-  return true;
-}
 
 const LIVE_PAGE_EVENTS = 200;
 

@@ -16,10 +16,10 @@ import {
   showParked,
   skipParked,
 } from '../../waiting-events.ts';
+import { CapacityQuery, forecast, measureCapacity } from '../../capacity.ts';
+import { readQuery } from '../../validate-query.ts';
+import { type OpsDependencies, withOpsDependencies } from '../dependencies.ts';
 import {
-  CapacityQuery,
-  forecast,
-  measureCapacity,
   type Build,
   type Verification,
   VerifyQuery,
@@ -35,9 +35,7 @@ import {
   resumeProjection,
   watchBuild,
   watchVerification,
-} from '#services/ops/projections.ts';
-import { readQuery } from '../../validate-query.ts';
-import { type OpsDependencies, withOpsDependencies } from '../dependencies.ts';
+} from '../../projections.ts';
 
 const REDRAWN_PER_SECOND = 5;
 const LINE_EVERY_MS = 5_000;

@@ -10,7 +10,7 @@ import type { Explanation } from '#application/alerts/explain-delivery.ts';
 import { isPage, pageFaults, readPage } from '#application/audit/ad-page.ts';
 import { recompute, type Recomputed } from '#application/audit/recompute.ts';
 import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
-import { checkProof } from '#application/audit/write-proof.ts';
+import { checkProof } from '#application/audit/verify-proof.ts';
 import { isJson, onOneLine } from '#platform/command-line.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';

@@ -27,8 +27,8 @@ import {
   revokeCollector,
   revokeKey,
   setPlan,
-  openTestWorkspace,
-} from '#services/ops/workspaces.ts';
+} from '../../workspaces.ts';
+import { openTestWorkspace } from '../../test-world.ts';
 
 export const registerWorkspaceCommands = (program: Command): void => {
   const workspace = program.command('workspace').description('create and list workspaces');
