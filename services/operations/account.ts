@@ -8,7 +8,7 @@ import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { memberNameOf } from './dependencies/member-names.ts';
 import { noParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { pageReply } from './endpoint/reply.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 export const getMe = endpoint({
   method: 'GET',

@@ -28,7 +28,7 @@ import { pageReply, readAsOfEmptyList } from './endpoint/reply.ts';
 import { withBrand } from './brands/find-brand.ts';
 import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from './dependencies/heavy-reads.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { brandRead, corpusRead } from './kinds.ts';
+import { brandRead, corpusRead } from './endpoint/kinds.ts';
 
 const AD_UNKNOWN = new Refusal('not_found', 'Ad not found.');
 

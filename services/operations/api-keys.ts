@@ -41,7 +41,7 @@ import { type Call, endpoint } from './endpoint/define-endpoint.ts';
 import { KEY_ID, WORKSPACE_ID, apiKey, createdApiKey } from './endpoint/examples.ts';
 import { apiKeyParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 type NameDependencies = Pick<OperationDependencies, 'memberVault' | 'log'>;
 

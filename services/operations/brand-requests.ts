@@ -27,7 +27,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { noQuery, pageQuery, workspaceParams } from './endpoint/parameters.ts';
 import { findSlug } from './tracked-brands.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 const REQUEST_ID = 'b0a4b5a2-3b6e-5c0d-9c55-6a8d3a1b7e42';
 const example: BrandRequest = {

@@ -14,7 +14,7 @@ import { WORKSPACE_ID, brandReference, briefSummary, radarItem } from './endpoin
 import { briefParams, noQuery, pageQuery } from './endpoint/parameters.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { restatedLink } from './restatements.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 const briefExample = {
   ...briefSummary,

@@ -17,7 +17,7 @@ import { latestOf, oldestOf, pageAsOf } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { noQuery, pageQuery } from './endpoint/parameters.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 /** Derived from the path `Apparel`, so it is equal in every installation. */
 export const CATEGORY_ID = '2555396a-6ae5-5c43-b6ee-79a8e134e0ec';

@@ -63,7 +63,7 @@ import {
 import { omitUndefined } from './endpoint/omit-undefined.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 /** Reads the log, so that it finds a collection that was just created. `position`: `null` for an empty tree. */
 export const readTree = async (

@@ -26,7 +26,7 @@ import { noParams, noQuery, pageQuery, searchText, wholeNumber } from './endpoin
 import { BRAND_UNKNOWN } from './brands/find-brand.ts';
 import { latestIn, pageAsOf } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 export const creativeRecordSummary = {
   ...media,

@@ -15,7 +15,7 @@ import { latestIn, listReply, pageAsOf, readAsOfEmptyList } from './endpoint/rep
 import { AD_ID, BASE_URL, BRAND_ID } from './endpoint/examples.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { adParams, noQuery, pageQuery } from './endpoint/parameters.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 /** Time of a reply without files. */
 export const readAsOfFiles = (db: ReadDatabase, brandId: string | undefined): Promise<string | null> =>

@@ -6,7 +6,7 @@ import { pageReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { pageQuery } from './endpoint/parameters.ts';
 import { CREATOR_PAGE, brandReference, otherBrandReference } from './endpoint/examples.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 const hubExample = {
   page: CREATOR_PAGE,

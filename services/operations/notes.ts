@@ -20,7 +20,7 @@ import { readTree } from './collections.ts';
 import { pageReply, writtenText } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 const noteParams = z.strictObject({
   ...workspaceParams.shape,

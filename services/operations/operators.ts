@@ -16,7 +16,7 @@ import {
   otherBrandReference,
 } from './endpoint/examples.ts';
 import { latestIn, pageAsOf } from './endpoint/reply.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 const OPERATOR_UNKNOWN = new Refusal('not_found', 'Operator not found.');
 

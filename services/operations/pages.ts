@@ -9,7 +9,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noQuery, pageQuery, searchText } from './endpoint/parameters.ts';
 import { latestIn, latestOf, listReply, pageAsOf, readAsOfEmptyList } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 export const PAGE_ID = '5d0f7c1e-2a84-5b39-8e6d-1c7a9f3b2e40';
 

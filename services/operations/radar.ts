@@ -23,7 +23,7 @@ import {
 } from './endpoint/parameters.ts';
 import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from './endpoint/proof-reply.ts';
 import { notRecorded, requirePast } from './endpoint/read-past.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;

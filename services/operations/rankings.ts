@@ -15,7 +15,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { brandSummary } from './endpoint/examples.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
 import { pageQuery, wholeNumber } from './endpoint/parameters.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];

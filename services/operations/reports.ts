@@ -30,7 +30,7 @@ import { WORKSPACE_ID, queuedReport, readyReport } from './endpoint/examples.ts'
 import { noQuery, pageQuery, reportParams } from './endpoint/parameters.ts';
 import { restatedLink } from './restatements.ts';
 import { trackedBrandIds } from './tracked-brands.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 /** Shows the report as requested, even if a worker has already started it. */
 export const rowOfState = (state: RequestedReport): ReportRow => {

@@ -8,7 +8,7 @@ import { endpoint } from './endpoint/define-endpoint.ts';
 import { AD_ID, BASE_URL, BRAND_ID, WORKSPACE_ID, radarItem, readyReport } from './endpoint/examples.ts';
 import { pageQuery } from './endpoint/parameters.ts';
 import { pageReply } from './endpoint/reply.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 const example: z.infer<typeof Restatement> = {
   id: '5c1e0a7b-3d92-5f46-8b1a-7e0c9d4f2a63',

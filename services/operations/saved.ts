@@ -19,7 +19,7 @@ import { WORKSPACE_ID } from './endpoint/examples.ts';
 import { pageQuery } from './endpoint/parameters.ts';
 import { itemNamedBy, itemReference, placedItem, savedItemParams } from './items.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
-import { workspaceRead, workspaceWrite } from './kinds.ts';
+import { workspaceRead, workspaceWrite } from './endpoint/kinds.ts';
 
 export const listSavedItems = endpoint({
   ...workspaceRead,

@@ -20,7 +20,7 @@ import {
   wholeNumber,
   workspaceParams,
 } from './endpoint/parameters.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = WINDOW_DAYS.week;

@@ -4,7 +4,7 @@ import { listReply } from './endpoint/reply.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { noQuery } from './endpoint/parameters.ts';
 import { toolReference } from './tools.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 const censusExample = {
   tool: toolReference,

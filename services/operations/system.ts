@@ -2,7 +2,7 @@ import { SystemFreshness } from '#contracts/resources/corpus/system.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { noQuery } from './endpoint/parameters.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 /** For a corpus without scans: the specification requires a date-time. */
 const BEFORE_ANY_SCAN = '1970-01-01T00:00:00.000Z';

@@ -16,7 +16,7 @@ import { brandRefOf, noQuery, pageQuery, searchText, slugOrUuid } from './endpoi
 import { endpoint } from './endpoint/define-endpoint.ts';
 import { latestOf, oldestOf, pageAsOf, pageReply } from './endpoint/reply.ts';
 import { omitUndefined } from './endpoint/omit-undefined.ts';
-import { corpusRead } from './kinds.ts';
+import { corpusRead } from './endpoint/kinds.ts';
 
 export const TOOL_ID = '3f6d8b1a-9c2e-5f47-8a05-6b1d7e4c9f20';
 

@@ -44,7 +44,7 @@ import {
   workspaceParams,
 } from './endpoint/parameters.ts';
 import { removalEndpoint } from './endpoint/removal-endpoint.ts';
-import { workspaceRead } from './kinds.ts';
+import { workspaceRead } from './endpoint/kinds.ts';
 
 export const listTrackedBrandsFreshness = endpoint({
   ...workspaceRead,

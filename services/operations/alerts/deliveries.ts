@@ -33,7 +33,7 @@ import {
 } from '../endpoint/parameters.ts';
 import { PROOF_DIGESTS, proofExample, proofShape, replyWithProof } from '../endpoint/proof-reply.ts';
 import { ALERT_ID, alertPayload, DELIVERY_ID } from './rules.ts';
-import { workspaceRead } from '../kinds.ts';
+import { workspaceRead } from '../endpoint/kinds.ts';
 
 const attempt = {
   attempt: 1,

@@ -43,7 +43,7 @@ import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { trackedBrandIds } from '../tracked-brands.ts';
 import { WEBHOOK_SECRET, issueFirstSecret, requireVault } from './webhook-secrets.ts';
 import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
-import { workspaceRead, workspaceWrite } from '../kinds.ts';
+import { workspaceRead, workspaceWrite } from '../endpoint/kinds.ts';
 
 /** Throws `Refusal` for a missing or deleted rule. */
 export const requireRule = async (

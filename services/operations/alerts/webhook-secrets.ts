@@ -14,7 +14,7 @@ import { type Call, endpoint } from '../endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { workspaceWrite } from '../kinds.ts';
+import { workspaceWrite } from '../endpoint/kinds.ts';
 
 /** Base64 of the bytes 0 to 31. */
 export const WEBHOOK_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';

@@ -31,7 +31,7 @@ import { requireBrand, withBrand } from './find-brand.ts';
 import { CREATIVE_ID, CREATIVE_KEY, creative, media } from '../creatives.ts';
 import { listReply } from '../endpoint/reply.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
-import { brandRead, corpusRead } from '../kinds.ts';
+import { brandRead, corpusRead } from '../endpoint/kinds.ts';
 
 export const getBrandBreakdown = endpoint({
   ...brandRead,

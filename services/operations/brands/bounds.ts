@@ -17,7 +17,7 @@ import { readFigure } from '#projections/queries/figures.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { dateParameter } from '../endpoint/parameters.ts';
 import { requireBrand } from './find-brand.ts';
-import { brandRead } from '../kinds.ts';
+import { brandRead } from '../endpoint/kinds.ts';
 
 const shift = (day: string, days: number): string => utcDateOfMs(Date.parse(day) + days * DAY_MS);
 

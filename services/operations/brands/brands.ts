@@ -14,7 +14,7 @@ import { pastQuery, brandRefOf, pageQuery, searchText, wholeNumber } from '../en
 import { refuseUnknown, withBrand } from './find-brand.ts';
 import { latestIn, listReply, pageAsOf } from '../endpoint/reply.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
-import { brandRead, corpusRead } from '../kinds.ts';
+import { brandRead, corpusRead } from '../endpoint/kinds.ts';
 
 const brandExample = {
   ...brandSummary,

@@ -18,7 +18,7 @@ import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { AD_ID, BASE_URL, BRAND_ID, brandReference } from '../endpoint/examples.ts';
 import { isTimeWindow, pageQuery, TIME_WINDOW_FAULT, timeWindow } from '../endpoint/parameters.ts';
-import { brandRead, workspaceRead } from '../kinds.ts';
+import { brandRead, workspaceRead } from '../endpoint/kinds.ts';
 import { latestOf } from '../endpoint/reply.ts';
 import { requirePast } from '../endpoint/read-past.ts';
 import { type Change, COMPARED, compareMoments } from './compare-moments.ts';

@@ -15,7 +15,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandReference } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { withBrand } from './find-brand.ts';
-import { brandRead } from '../kinds.ts';
+import { brandRead } from '../endpoint/kinds.ts';
 
 const PAGE = { page_id: '104857600123456', page_name: 'Harbor & Pine' };
 

@@ -5,7 +5,7 @@ import { noQuery } from '../endpoint/parameters.ts';
 import { demographicsExample } from '../audience.ts';
 import { withBrand } from './find-brand.ts';
 import { listReply } from '../endpoint/reply.ts';
-import { brandRead } from '../kinds.ts';
+import { brandRead } from '../endpoint/kinds.ts';
 
 /** Without estimates, every group is `null`. */
 const WITHOUT_ESTIMATES = JSON.stringify(

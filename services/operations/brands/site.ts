@@ -11,7 +11,7 @@ import { noQuery, wholeNumber } from '../endpoint/parameters.ts';
 import { withBrand } from './find-brand.ts';
 import { techStackItem } from '../tools.ts';
 import { listReply } from '../endpoint/reply.ts';
-import { brandRead } from '../kinds.ts';
+import { brandRead } from '../endpoint/kinds.ts';
 
 const splitTestsExample = {
   status: 'collected',

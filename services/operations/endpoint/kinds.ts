@@ -1,5 +1,5 @@
-import { BRAND_ID, WORKSPACE_ID } from './endpoint/examples.ts';
-import { brandParams, noParams, noQuery, workspaceParams } from './endpoint/parameters.ts';
+import { BRAND_ID, WORKSPACE_ID } from './examples.ts';
+import { brandParams, noParams, noQuery, workspaceParams } from './parameters.ts';
 
 /** Parts of the contract that most endpoints of one kind share. */
 
