@@ -10,7 +10,7 @@ import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals, listPagesOfBrands } from '#projections/signals/read.ts';
-import { readStreams, streamsOfBrand, streamsOfMove } from '../as-of/event-streams.ts';
+import { inLogOrder, readStreams, streamsOfBrand, streamsOfMove } from '../as-of/event-streams.ts';
 import { PAST_EVENTS_MAX, type PastReads } from '../as-of/past-reads.ts';
 import type { MatchedEvent } from './match-events.ts';
 import { openRuleReplay, type RuleReplay, type SentMatch } from './rule-replay.ts';
@@ -88,10 +88,6 @@ const readEvents = async (
   });
   return { kept: kept.toSorted(inLogOrder), ...counts };
 };
-
-/** An old server tells no positions of the events of a stream. */
-export const inLogOrder = (one: RecordedEvent, other: RecordedEvent): number =>
-  Number(one.position - other.position) || one.recordedAt.getTime() - other.recordedAt.getTime();
 
 const isOfSignals = ({ stream }: RecordedEvent): boolean =>
   signals.prefixes.some((prefix) => stream.startsWith(prefix));

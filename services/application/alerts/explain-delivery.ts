@@ -19,9 +19,9 @@ import { derivedId } from '#domain/ids.ts';
 import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
 import { alertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { readStreams, streamsOfMove } from '../as-of/event-streams.ts';
+import { inLogOrder, readStreams, streamsOfMove } from '../as-of/event-streams.ts';
 import type { PastReads, StreamBasis } from '../as-of/past-reads.ts';
-import { BACKTEST_EVENTS_MAX, inLogOrder, ONLY_FOR_SIGNALS, replayWithSignals } from './backtest.ts';
+import { BACKTEST_EVENTS_MAX, ONLY_FOR_SIGNALS, replayWithSignals } from './backtest.ts';
 import type { MatchedEvent } from './match-events.ts';
 import { openRuleReplay, type RuleReplay, type SentMatch } from './rule-replay.ts';
 

@@ -41,6 +41,10 @@ export const observedAt = ({ data, recordedAt }: RecordedEvent): number => {
   return typeof observed_at === 'string' ? Date.parse(observed_at) : recordedAt.getTime();
 };
 
+/** Compares events. An old server tells no positions of the events of a stream. */
+export const inLogOrder = (one: RecordedEvent, other: RecordedEvent): number =>
+  Number(one.position - other.position) || one.recordedAt.getTime() - other.recordedAt.getTime();
+
 /** An event without its data: all that a read tells of events whose rows it finds. */
 export type EventMark = Pick<RecordedEvent, 'stream' | 'type' | 'revision' | 'position' | 'recordedAt'> & {
   /** Milliseconds. */

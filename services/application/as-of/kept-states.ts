@@ -9,7 +9,7 @@ import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import { type Catalog, readCatalog, schemaOf } from '../read-models/schema.ts';
-import { type EventMark, markOf, streamsOfBrand } from './event-streams.ts';
+import { type EventMark, inLogOrder, markOf, streamsOfBrand } from './event-streams.ts';
 import { begin, beginWithTables, scratchUrlOf, writeRange } from './scratch-database.ts';
 
 /**
@@ -168,11 +168,8 @@ const isInLog = async (eventStore: Reading, ends: Ends): Promise<boolean> => {
   return (await Promise.all(found)).every(Boolean);
 };
 
-const isEarlier = (one: RecordedEvent, other: RecordedEvent): boolean =>
-  one.position < other.position || (one.position === other.position && one.recordedAt < other.recordedAt);
-
 /** Events of several streams in the order of the log. */
-const inLogOrder = async function* (
+const mergeStreams = async function* (
   streams: readonly AsyncIterable<RecordedEvent>[],
 ): AsyncGenerator<RecordedEvent> {
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]());
@@ -182,7 +179,7 @@ const inLogOrder = async function* (
       let first = -1;
       for (const [index, { done, value }] of heads.entries()) {
         const best = heads[first];
-        if (done !== true && (!best || isEarlier(value, best.value))) first = index;
+        if (done !== true && (!best || inLogOrder(value, best.value) < 0)) first = index;
       }
       const head = heads[first];
       const iterator = iterators[first];
@@ -242,7 +239,7 @@ export const openKeptStates = (
   const catalogs = new Map<string, Catalog>();
   let isEnded = false;
 
-  /** States of the brand that was read last: to parse their marks takes as long as the rest of a read. */
+  /** States of the brand that was read last: to parse all of its marks takes a fifth of a read. */
   let recent: ReadonlyMap<string, KeptState> = new Map();
 
   const statesOf = async (
@@ -377,7 +374,7 @@ export const openKeptStates = (
       const read = (stream: string): AsyncIterable<RecordedEvent> =>
         eventStore.read<Event>(stream, last?.ends.get(stream)?.revision ?? -1n);
       let events: RecordedEvent[] = [];
-      for await (const event of inLogOrder(streamsOfBrand(brandId).map(read))) {
+      for await (const event of mergeStreams(streamsOfBrand(brandId).map(read))) {
         if (isEnded) return;
         events.push(event);
         if (events.length < gap) continue;
