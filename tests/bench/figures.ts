@@ -70,6 +70,12 @@ export const FIGURES = {
     'unpaginated responses, p99': { unit: 'ms' },
     'unpaginated responses, p99 of CPU': { unit: 'ms' },
   },
+  'past-reads': {
+    'brand, p99': { unit: 'ms', target: max(250) },
+    'daily activity, p99': { unit: 'ms', target: max(250) },
+    'velocity, p99': { unit: 'ms', target: max(250) },
+    'ads, p99': { unit: 'ms', target: max(250) },
+  },
   writes: {
     'track a brand': { unit: 'ms', ceiling: BARE_APPEND, target: ratioMax(3) },
     'track and untrack': { unit: 'ms', ceiling: BARE_APPEND, target: ratioMax(3.5) },

@@ -33,7 +33,7 @@ export const run = async (context: BenchContext<'ingest'>): Promise<void> => {
   const measure = async (day: number) => {
     const cpuSince = await watchCpu(processes);
     const scan = scanOfDay(day, ADS, CHANGE);
-    const seconds = await secondsOf(nats, scan);
+    const seconds = await ingestScan(nats, scan);
     return { seconds, events: await eventsOf(servers, scan), cpu: await cpuSince() };
   };
 
@@ -61,7 +61,8 @@ export const run = async (context: BenchContext<'ingest'>): Promise<void> => {
   );
 };
 
-const secondsOf = async (nats: Nats, scan: Scan): Promise<number> => {
+/** Returns the seconds until the scan is recorded. */
+export const ingestScan = async (nats: Nats, scan: Scan): Promise<number> => {
   const encoder = new TextEncoder();
   const messages = [...scan.chunks, scan.end].map((message) => ({
     data: encoder.encode(JSON.stringify(message)),

@@ -8,7 +8,7 @@ import { openClosablePool, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
-import { type Catalog, readCatalog, schemaOf } from '../read-models/schema.ts';
+import { type Catalog, createIndexesOfBrand, readCatalog, schemaOf } from '../read-models/schema.ts';
 import { type EventMark, inLogOrder, markOf, streamsOfBrand } from './event-streams.ts';
 import { begin, beginWithTables, scratchUrlOf, writeRange } from './scratch-database.ts';
 
@@ -18,11 +18,11 @@ import { begin, beginWithTables, scratchUrlOf, writeRange } from './scratch-data
  */
 
 /** Events of a brand between two states. */
-const GAP = 1_500;
+const GAP = 1_000;
 /** States in all. Those of the brand that was least recently read are dropped for new ones. */
-const STATES_MAX = 200;
+const STATES_MAX = 300;
 /** A read has at most 200,000 events. */
-const STATES_OF_BRAND_MAX = 134;
+const STATES_OF_BRAND_MAX = 200;
 /** The scratch database in bytes, from which on brands make room as well. */
 const BYTES_MAX = 8 * 2 ** 30;
 /** Brands whose states are to be kept; further ones wait for a later read. */
@@ -161,7 +161,7 @@ type Reading = Pick<EventStore, 'read'>;
 /** False after the log was restored and went on with other events. */
 const isInLog = async (eventStore: Reading, ends: Ends): Promise<boolean> => {
   const found = [...ends].map(async ([stream, { revision, position, id }]) => {
-    for await (const event of eventStore.read<Event>(stream, revision - 1n))
+    for await (const event of eventStore.read<Event>(stream, revision - 1n, 1))
       return event.revision === revision && event.position === position && event.id === id;
     return false;
   });
@@ -341,6 +341,7 @@ export const openKeptStates = (
     }
     const catalogOf = ({ name }: Projection): Catalog => catalogs.get(name) ?? new Map();
     await writeRange({ client, catalogOf }, keptModels, events, (model) => schemaOfState(model, id));
+    for (const model of keptModels) await createIndexesOfBrand(client, model, schemaOfState(model, id));
     const { rows } = await client.query<Row>(
       // The reference makes sure that no state lacks the marks of those before it.
       `insert into public.kept_state (id, before, brand_id, rules, ends, marks)

@@ -256,11 +256,7 @@ export const openPastReads = (
     /** Kept events that count and are not in the state, and events that are not kept. */
     const read = async function* (stream: string): AsyncGenerator<RecordedEvent<Event>> {
       const [after, last] = [writtenUntil(stream), lastIn.get(stream) ?? NONE];
-      if (after < last)
-        for await (const event of eventStore.read<Event>(stream, after)) {
-          yield event;
-          if (event.revision >= last) break;
-        }
+      if (after < last) yield* eventStore.read<Event>(stream, after, Number(last - after));
       yield* eventStore.read<Event>(stream, keptUntil(stream));
     };
     const unkept = new Map<string, number>();

@@ -53,6 +53,17 @@ export const createIndexes = async (
   await client.query(partsOf(projection).indexes);
 };
 
+/** Creates the indexes that begin with the id of a brand: reads about one brand need no others. */
+export const createIndexesOfBrand = async (
+  client: Transaction,
+  projection: Projection,
+  schema: string,
+): Promise<void> => {
+  await enterSchema(client, schema);
+  const statements = partsOf(projection).indexes.split(';');
+  await client.query(statements.filter((one) => /\son \w+ \(brand_id\b/.test(one)).join(';'));
+};
+
 export const analyzeTables = async (database: Database, schema: string, catalog: Catalog): Promise<void> => {
   for (const table of catalog.keys()) await database.query(`analyze "${schema}"."${table}"`);
 };

@@ -33,8 +33,8 @@ export class StreamMoved extends Error {
 }
 
 export type EventStore = AsyncDisposable & {
-  /** `after` is exclusive; -1n for all. An absent stream is empty. */
-  read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
+  /** `after` is exclusive; -1n for all. At most `count` events; a server sends no others. An absent stream is empty. */
+  read<E extends Event>(stream: string, after?: bigint, count?: number): AsyncIterable<RecordedEvent<E>>;
   last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
   newest<E extends Event>(stream: string, count: number): Promise<readonly RecordedEvent<E>[]>;
   /** Starts at the beginning or a loaded state. Throws `UnreadableEvent` for an unknown type or schema version. */

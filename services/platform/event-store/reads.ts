@@ -41,7 +41,11 @@ const READ_SILENCE_MS = 60_000;
 const isOwn = (stream: string): boolean => !stream.startsWith('$');
 
 export type Reads = AsyncDisposable & {
-  readonly read: <E extends Event>(stream: string, after?: bigint) => AsyncGenerator<RecordedEvent<E>>;
+  readonly read: <E extends Event>(
+    stream: string,
+    after?: bigint,
+    count?: number,
+  ) => AsyncGenerator<RecordedEvent<E>>;
   readonly last: <E extends Event>(stream: string) => Promise<RecordedEvent<E> | null>;
   readonly newest: <E extends Event>(stream: string, count: number) => Promise<readonly RecordedEvent<E>[]>;
   readonly head: () => Promise<bigint>;
@@ -178,6 +182,7 @@ export const openReads = (
   const read = async function* <E extends Event>(
     stream: string,
     after = -1n,
+    count = Number.MAX_SAFE_INTEGER,
   ): AsyncGenerator<RecordedEvent<E>> {
     using ending = new DisposableStack();
     ending.defer(await beginRead());
@@ -185,6 +190,7 @@ export const openReads = (
     const events = client.readStream(stream, {
       direction: 'forwards',
       fromRevision: after < 0n ? START : after + 1n,
+      maxCount: count,
       requiresLeader,
     });
     let ended = false;

@@ -8,6 +8,7 @@ const RUNS: { readonly [Name in BenchName]: () => Promise<(context: BenchContext
     'event-store': async () => (await import('../event-store.ts')).run,
     api: async () => (await import('../api.ts')).run,
     reads: async () => (await import('../reads.ts')).run,
+    'past-reads': async () => (await import('../past-reads.ts')).run,
     writes: async () => (await import('../writes.ts')).run,
     projector: async () => (await import('../projector.ts')).run,
     replay: async () => (await import('../projector/replay.ts')).run,
