@@ -33,7 +33,14 @@ import {
 import type { PastInput } from '../output/result.ts';
 import type { ToolContext } from '../tools/define-tool.ts';
 import { momentIn } from '../tools/parameters.ts';
-import { ACCOUNT, type MemberPages, findSignedIn, sendMessage, sendOn, sendPage } from './pages-context.ts';
+import {
+  ACCOUNT,
+  type MemberPages,
+  findSignedIn,
+  sendMessage,
+  sendPage,
+  sendToSignIn,
+} from './pages-context.ts';
 
 const TRACKED_MAX = 100;
 const RADAR_ITEMS = 20;
@@ -124,12 +131,12 @@ const sendRefusal = (
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: MemberPages['log'],
+  pages: MemberPages,
 ): FastifyReply => {
   if (!(error instanceof Refusal)) throw error;
   switch (error.code) {
     case 'unauthorized':
-      return sendOn(reply, ACCOUNT);
+      return sendToSignIn(pages, request, reply);
     case 'not_found':
       return sendMessage(
         reply,
@@ -146,7 +153,7 @@ const sendRefusal = (
         reply,
         ERRORS.invalid_input.status,
         'This cannot be shown',
-        sentenceOf(error, request.id, log),
+        sentenceOf(error, request.id, pages.log),
       );
     default:
       throw error;
@@ -241,7 +248,7 @@ export const registerBrandPages = async (
   dependencies: McpDependencies,
 ): Promise<void> => {
   await app.register(async (scope) => {
-    scope.setErrorHandler((error, request, reply) => sendRefusal(error, request, reply, pages.log));
+    scope.setErrorHandler((error, request, reply) => sendRefusal(error, request, reply, pages));
     registerFiles(scope);
     registerRoutes(scope, pages, dependencies);
   });

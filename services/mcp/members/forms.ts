@@ -22,7 +22,8 @@ export const readForm = (request: FastifyRequest, baseUrl: string, cookie: strin
   return isOwnOrigin(request, new URL(baseUrl).origin) ? form : null;
 };
 
-export type CookieName = 'browser' | 'signed-in';
+/** `page`: the page that opens after the sign-in, in base64url. */
+export type CookieName = 'browser' | 'signed-in' | 'page';
 
 export type Cookies = {
   read(request: FastifyRequest, name: CookieName): string | null;
@@ -30,7 +31,12 @@ export type Cookies = {
   set(reply: FastifyReply, name: CookieName, value: string, maxAgeSeconds: number): void;
 };
 
-const VALUE = /^[\w-]{43}$/;
+const TOKEN = /^[\w-]{43}$/;
+const VALUES: Readonly<Record<CookieName, RegExp>> = {
+  browser: TOKEN,
+  'signed-in': TOKEN,
+  page: /^[\w-]{1,2000}$/,
+};
 
 /** `__Host-` makes browsers reject cookies of other hosts of the domain. `Lax` sends cookies when an app links here. */
 export const createCookies = (baseUrl: string): Cookies => {
@@ -42,7 +48,7 @@ export const createCookies = (baseUrl: string): Cookies => {
       const prefix = `${nameOf(name)}=`;
       const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
       const value = pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length) ?? '';
-      return VALUE.test(value) ? value : null;
+      return VALUES[name].test(value) ? value : null;
     },
     set: (reply, name, value, maxAgeSeconds) => {
       void reply.header('set-cookie', `${nameOf(name)}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`);

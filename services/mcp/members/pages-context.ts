@@ -90,6 +90,35 @@ export const sendFormRefused = (reply: FastifyReply): FastifyReply =>
 export const sendOn = (reply: FastifyReply, path: string): FastifyReply =>
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(path, 303);
 
+const WANTED_SECONDS = 3_600;
+/** A path below the pages of a workspace, as browsers send it. */
+const PAGE_OF_WORKSPACE = new RegExp(
+  String.raw`^${ACCOUNT}/workspaces/ws_\w+/brands(/[\w-]*)?(\?[\w.~%&=+:-]*)?$`,
+);
+
+/** Sends a browser to the sign-in, which goes on to the page that it asked for. */
+export const sendToSignIn = (
+  { cookies }: MemberPages,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  if (PAGE_OF_WORKSPACE.test(request.url))
+    cookies.set(reply, 'page', Buffer.from(request.url).toString('base64url'), WANTED_SECONDS);
+  return sendOn(reply, ACCOUNT);
+};
+
+/** Sends a signed-in browser to the page that it asked for before. `null` when it asked for none. */
+export const sendToWanted = (
+  { cookies }: MemberPages,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | null => {
+  const wanted = Buffer.from(cookies.read(request, 'page') ?? '', 'base64url').toString();
+  if (!PAGE_OF_WORKSPACE.test(wanted)) return null;
+  cookies.set(reply, 'page', '', 0);
+  return sendOn(reply, wanted);
+};
+
 /** Ends the sign-in of an erased member. */
 export const findSignedIn = async (pages: MemberPages, request: FastifyRequest): Promise<SignedIn | null> => {
   const cookie = pages.cookies.read(request, 'signed-in');

@@ -42,6 +42,7 @@ import {
   sendMessage,
   sendOn,
   sendPage,
+  sendToWanted,
   signInBrowser,
   signOutBrowser,
 } from './pages-context.ts';
@@ -329,6 +330,8 @@ export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): 
   app.get(ACCOUNT, async (request, reply) => {
     const signedIn = await findSignedIn(pages, request);
     if (!signedIn) return sendSignInPage(pages, request, reply, ACCOUNT);
+    const wanted = sendToWanted(pages, request, reply);
+    if (wanted) return wanted;
     const { account, browser, cookie } = signedIn;
     await Promise.all(account.memberships.map((membership) => history.opened(membership, browser)));
     const page = accountPage({

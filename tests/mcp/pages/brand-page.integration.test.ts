@@ -165,6 +165,38 @@ describe('routes of brand pages', () => {
     ).toBe(303);
   });
 
+  test('open after the sign-in that they led to, at the same moment, and only once', async () => {
+    const wanted = `${path}?observed_as_of=${encodeURIComponent(LATER)}`;
+    const kept = (await visit(wanted, '')).headers.getSetCookie().map((one) => one.split(';')[0] ?? '');
+    const account = (cookies: readonly string[]): Promise<Response> =>
+      fetch(`${baseUrl}/account`, { redirect: 'manual', headers: { cookie: cookies.join('; ') } });
+    expect((await account(kept)).status).toBe(200);
+    const signedIn = `adintel-signed-in=${cookie}`;
+    const back = await account([...kept, signedIn]);
+    expect([back.status, back.headers.get('location')]).toEqual([303, wanted]);
+    expect(back.headers.getSetCookie()).toEqual([expect.stringMatching(/^adintel-page=; Max-Age=0;/)]);
+    expect((await account([signedIn])).status).toBe(200);
+  });
+
+  test('are the only addresses that a sign-in goes on to', async () => {
+    const others = [
+      'https://other.example/account/workspaces/ws_other/brands',
+      '//other.example/account/workspaces/ws_other/brands',
+      '/account/workspaces/../../oauth',
+      '/account',
+      '/account/workspaces/ws_other/brands\r\nset-cookie: a=b',
+      'x'.repeat(3_000),
+    ];
+    for (const address of others) {
+      const page = `adintel-page=${Buffer.from(address).toString('base64url')}`;
+      const { status } = await fetch(`${baseUrl}/account`, {
+        redirect: 'manual',
+        headers: { cookie: `adintel-signed-in=${cookie}; ${page}` },
+      });
+      expect([address, status]).toEqual([address, 200]);
+    }
+  });
+
   test('do not exist in a workspace of others, nor for an unknown brand', async () => {
     const unknown = [
       path.replace(key.workspaceId, other.workspaceId),
