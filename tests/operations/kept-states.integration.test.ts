@@ -3,11 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { streamsOfBrand } from '#application/as-of/event-streams.ts';
+import { openKeptStates } from '#application/as-of/kept-states.ts';
 import { openPastReads, type PastRead, type PastReads } from '#application/as-of/past-reads.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
 import { readSettings } from '#platform/settings.ts';
+import { brands } from '#projections/brands/project.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { on } from '#tests/dsl/api.ts';
@@ -50,6 +53,8 @@ const MOMENTS_MAX = 3;
 const CHOSEN_OF = 5;
 /** Fewer would prove little. */
 const STATES_MIN = 2;
+const SLOW_MS = 1_000;
+const WAIT_MS = 50;
 
 type Answer = { readonly status: number; readonly body: unknown };
 
@@ -172,31 +177,35 @@ describe('reads with kept states', () => {
     return brandIdOf('b1.example');
   };
 
-  /** The log, with the number of events that were read of it. */
+  /** The log, with the number of events that were read of it, and of reads that did not come to their end. */
   const countingLog = (change: (event: RecordedEvent) => RecordedEvent = (event) => event) => {
-    const counts = { events: 0 };
-    const read = async function* (stream: string, after?: bigint) {
-      for await (const event of stack.eventStore.read<Event>(stream, after)) {
+    const counts = { events: 0, open: 0 };
+    const read = async function* (stream: string, after?: bigint, count?: number) {
+      counts.open += 1;
+      for await (const event of stack.eventStore.read<Event>(stream, after, count)) {
         counts.events += 1;
         yield change(event);
       }
+      counts.open -= 1;
     } as EventStore['read'];
     return { read, counts };
   };
 
-  /** Answers of another process, and the number of events that it read. */
+  /** Answers of another process, and the counts of its reads. */
   const readElsewhere = async (brandId: string, change?: (event: RecordedEvent) => RecordedEvent) => {
     const { counts, ...log } = countingLog(change);
     await using other = openKeepingReads(stack, log);
     const answer = await daysOf(other.pastReads, pastOf(brandId, {}), brandId);
-    return { answer, events: counts.events };
+    return { answer, ...counts };
   };
 
   it('read the events since a state only, also in a process that began later', async () => {
     const brandId = await recordBrand(901);
     await keeping.untilKept([brandId]);
-    const { answer, events } = await readElsewhere(brandId);
+    const { answer, events, open } = await readElsewhere(brandId);
     expect(answer).toEqual(await daysOf(plain, pastOf(brandId, {}), brandId));
+    // A server closes the connection of a client that abandons many reads.
+    expect(open).toBe(0);
     expect(answer.basis?.events).toBeGreaterThan(DAYS);
     expect(events).toBeLessThan(2 * GAP);
   });
@@ -263,5 +272,74 @@ describe('reads with kept states', () => {
       rows: [{ brand_id: second }],
       schemas: states.length,
     });
+  });
+
+  it('answer right while states of another brand are kept by the same process', async () => {
+    const [brandId, other] = [await recordBrand(908), await recordBrand(909)];
+    await keeping.untilKept([brandId]);
+    await using states = openKeptStates(stack.environment['DATABASE_URL'] ?? '', stack.eventStore, {
+      log: silentLog(),
+      gap: GAP,
+    });
+    const client = await keeping.scratch.connect();
+    // The connection is slow at the marks, as on a busy server.
+    const query = async (sql: string, values?: unknown[]) => {
+      const found = await client.query(sql, values);
+      if (sql.startsWith('select id, marks')) await pause(SLOW_MS);
+      return found;
+    };
+    const find = (by: unknown) =>
+      states
+        .find(by as never, [brands], streamsOfBrand(brandId))
+        .then((found) => found.map(({ marks }) => marks.length));
+    const expected = await find(client);
+    const during = find({ query });
+    states.keep(streamsOfBrand(other), new Map(streamsOfBrand(other).map((stream) => [stream, DAYS])));
+    const found = [await during, await find(client)];
+    client.release();
+    expect(Math.min(...expected)).toBeGreaterThan(0);
+    expect(found).toEqual([expected, expected]);
+  });
+
+  it('are right about a brand whose states were dropped for those of another brand while they were made', async () => {
+    const [first, second, third] = [await recordBrand(910), await recordBrand(911), await recordBrand(912)];
+    await keeping.scratch.query('delete from public.kept_state');
+    const kept = await keeping.untilKept([first]);
+    const idsOf = async (brandId: string): Promise<number> => {
+      const { rows } = await keeping.scratch.query('select from public.kept_state where brand_id = $1', [
+        brandId,
+      ]);
+      return rows.length;
+    };
+    // A process makes states of the third brand, and is stopped before the last one.
+    const gate = Promise.withResolvers<void>();
+    let taken = 0;
+    let isKeeping = false;
+    const read = async function* (stream: string, after?: bigint, count?: number) {
+      for await (const event of stack.eventStore.read<Event>(stream, after, count)) {
+        if (isKeeping && count === undefined) taken += 1;
+        if (taken > (kept - 1) * GAP) await gate.promise;
+        yield event;
+      }
+    } as EventStore['read'];
+    {
+      await using slow = openKeepingReads(stack, { read }, 2 * kept);
+      await slow.pastReads.read(pastOf(third, {}), () => Promise.resolve());
+      isKeeping = true;
+      while ((await idsOf(third)) < kept - 2) await pause(WAIT_MS);
+      await keeping.scratch.query('update public.kept_state set read_at = now() where brand_id = $1', [
+        first,
+      ]);
+      {
+        await using other = openKeepingReads(stack, stack.eventStore, 2 * kept - 2);
+        await other.untilKept([second]);
+      }
+      expect(await idsOf(third)).toBe(0);
+      gate.resolve();
+      // Its end awaits the states.
+      await pause(SLOW_MS);
+    }
+    const { answer } = await readElsewhere(third);
+    expect(answer).toEqual(await daysOf(plain, pastOf(third, {}), third));
   });
 });

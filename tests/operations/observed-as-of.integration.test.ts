@@ -136,6 +136,7 @@ describe('reads with observed_as_of', () => {
       error: { details: [{ path: 'observed_as_of', code: 'late_observation' }] },
     });
     expect(reply.error.message).toContain(`send a moment before ${at(1)}, or ${at(3)} or later, or add`);
+    expect(reply.error.message).toContain(`brand ${place(world, 902).brandIdOf('b1.example')}`);
   });
 
   it('refuse a moment before all observations, with the range', async () => {

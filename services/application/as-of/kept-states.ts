@@ -161,9 +161,11 @@ type Reading = Pick<EventStore, 'read'>;
 /** False after the log was restored and went on with other events. */
 const isInLog = async (eventStore: Reading, ends: Ends): Promise<boolean> => {
   const found = [...ends].map(async ([stream, { revision, position, id }]) => {
+    let isEnd = false;
+    // Reads to its end: a server closes the connection of a client that abandons many reads.
     for await (const event of eventStore.read<Event>(stream, revision - 1n, 1))
-      return event.revision === revision && event.position === position && event.id === id;
-    return false;
+      isEnd = event.revision === revision && event.position === position && event.id === id;
+    return isEnd;
   });
   return (await Promise.all(found)).every(Boolean);
 };
@@ -218,7 +220,7 @@ const sweep = async (client: Transaction): Promise<void> => {
   for (const { name } of rows) {
     // No read has the tables open while this transaction runs.
     await begin(client);
-    await client.query(`drop schema "${name}" cascade`);
+    await client.query(`drop schema if exists "${name}" cascade`);
     await client.query('commit');
   }
 };
@@ -240,7 +242,7 @@ export const openKeptStates = (
   let isEnded = false;
 
   /** States of the brand that was read last: to parse all of its marks takes a fifth of a read. */
-  let recent: ReadonlyMap<string, KeptState> = new Map();
+  let recent: ReadonlyMap<number, KeptState> = new Map();
 
   const statesOf = async (
     client: Transaction,
@@ -252,9 +254,9 @@ export const openKeptStates = (
          group by 1 order by count(*) desc, 1 limit 1) order by id`,
       [rules, brandIds],
     );
-    // Ids are used again; the ids of the last events are not.
-    const keyed = rows.map((row) => ({ ...row, key: JSON.stringify([row.brand_id, row.id, row.ends]) }));
-    const unknown = keyed.filter(({ key }) => !recent.has(key)).map(({ id }) => id);
+    // Another brand may become the recent one while this query runs.
+    const known = recent;
+    const unknown = rows.filter(({ id }) => !known.has(id)).map(({ id }) => id);
     const { rows: read } = await client.query<Pick<Row, 'id' | 'marks'>>(
       'select id, marks from public.kept_state where id = any($1)',
       [unknown],
@@ -262,14 +264,11 @@ export const openKeptStates = (
     const marksOf = new Map(read.map(({ id, marks }) => [id, marks]));
     // One of them was dropped meanwhile.
     if (read.length < unknown.length) return [];
-    recent = new Map(
-      keyed.map((row) => [
-        row.key,
-        recent.get(row.key) ?? stateOf(row.brand_id, { ...row, marks: marksOf.get(row.id) ?? '[]' }),
-      ]),
+    const states = rows.map(
+      (row) => known.get(row.id) ?? stateOf(row.brand_id, { ...row, marks: marksOf.get(row.id) ?? '[]' }),
     );
-    const states = [...recent.values()];
-    const [last] = states.slice(-1);
+    recent = new Map(states.map((one) => [one.id, one]));
+    const last = states.at(-1);
     return last && (await isInLog(eventStore, last.ends)) ? states : [];
   };
 
@@ -296,10 +295,9 @@ export const openKeptStates = (
 
   /** Creates the empty tables of the next state, in the form of those that reads fill. */
   const createSchemas = async (client: Transaction): Promise<number> => {
-    const { rows } = await client.query<{ id: number }>(
-      'select coalesce(max(id), 0) + 1 as id from public.kept_state',
-    );
-    const { id = 1 } = rows[0] ?? {};
+    // No id is used again: the next state is never made of another brand's rows, nor read with another's marks.
+    const { rows } = await client.query<{ id: number }>(`select nextval('public.kept_state_id')::int as id`);
+    const { id = 0 } = rows[0] ?? {};
     for (const model of keptModels) {
       const [from, to] = [schemaOf(model.name), schemaOfState(model, id)];
       if (!catalogs.has(model.name)) catalogs.set(model.name, await readCatalog(client, from));

@@ -118,7 +118,12 @@ const isLateFor = ({ recordedUntil, observedUntil }: Cut, event: EventMark, isIn
 };
 
 /** Observation from which and until which a moment has no answer, and the recording of the first late event. */
-type Gap = { readonly from: number; readonly until: number; readonly recordedAt: Date };
+type Gap = {
+  readonly brandId: string;
+  readonly from: number;
+  readonly until: number;
+  readonly recordedAt: Date;
+};
 
 /**
  * An observation that was recorded after a newer one corrects what both of them tell (rule 11), so its events hold more than
@@ -145,6 +150,7 @@ const createOrderCheck = ({ observedUntil }: Cut) => {
       else if (until !== undefined) {
         const gap = gaps.get(brandId);
         gaps.set(brandId, {
+          brandId,
           from: Math.min(time, gap?.from ?? time),
           until,
           recordedAt: gap?.recordedAt ?? recordedAt,
@@ -154,16 +160,17 @@ const createOrderCheck = ({ observedUntil }: Cut) => {
     end: (): void => {
       for (const [brandId, until] of registered) {
         const known = first.get(brandId);
-        if (known) gaps.set(brandId, { from: known.observedAt, until, recordedAt: known.recordedAt });
+        if (known)
+          gaps.set(brandId, { brandId, from: known.observedAt, until, recordedAt: known.recordedAt });
       }
       for (const gap of gaps.values()) throw betweenLate(gap);
     },
   };
 };
 
-const betweenLate = ({ from, until, recordedAt }: Gap): Refusal => {
+const betweenLate = ({ brandId, from, until, recordedAt }: Gap): Refusal => {
   const [start, end] = [new Date(from).toISOString(), new Date(until).toISOString()];
-  const message = `an observation of ${start} was recorded, at ${recordedAt.toISOString()}, after one of ${end}, and no event tells of the first without the second; send a moment before ${start}, or ${end} or later, or add an \`as_of\` before that recording`;
+  const message = `an observation of brand ${brandId} of ${start} was recorded, at ${recordedAt.toISOString()}, after one of ${end}, and no event tells of the first without the second; send a moment before ${start}, or ${end} or later, or add an \`as_of\` before that recording`;
   return new Refusal('invalid_input', `No answer for \`observed_as_of\`: ${message}.`, [
     { path: 'observed_as_of', message, code: 'late_observation' },
   ]);

@@ -71,6 +71,7 @@ const LISTS = `
     marks text not null,
     read_at timestamptz not null default now()
   );
+  create sequence if not exists public.kept_state_id;
   create unique index if not exists kept_state_place on public.kept_state (brand_id, rules, coalesce(before, 0))`;
 
 /** Begins a transaction that is the only one of its kind over all processes. */
