@@ -173,6 +173,11 @@ export const createPlaces = ({ max, perKey, waiting, refuse }: PlaceLimits): Pla
       const left = (used.get(key) ?? 1) - 1;
       if (left === 0) used.delete(key);
       else used.set(key, left);
+      // One key does not hold up the others: its next work waits behind theirs.
+      for (const one of [...queue].filter((waiter) => waiter.key === key)) {
+        queue.delete(one);
+        queue.add(one);
+      }
       // Work of a key at its limit lets others pass.
       for (const one of queue) {
         if (usedCount >= max) break;
