@@ -133,7 +133,7 @@ export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_BUDGE
 };
 
 const FAULTS_MAX = 5;
-const FAULT_MAX_LENGTH = 200;
+const FAULT_MAX_LENGTH = 500;
 
 export const callTool = async (
   { input, run, kind }: Tool,

@@ -116,8 +116,15 @@ const readKnown = async (
   };
 };
 
-const isBeforeFirstEvent = (error: unknown): boolean =>
-  error instanceof Refusal && error.details.some(({ code }) => code === 'before_first_event');
+/** Codes of moments that were and have no answer. The page stays, so that the slider leads on. */
+const UNANSWERED: ReadonlySet<string> = new Set(['before_first_event', 'late_observation']);
+
+/** Without what callers of the API may send in place of the moment. `null` for another error. */
+const unansweredReason = (error: unknown): string | null => {
+  const details = error instanceof Refusal ? error.details : [];
+  const found = details.find(({ code }) => UNANSWERED.has(code));
+  return found?.message.split(';')[0] ?? null;
+};
 
 const WITH_HEAD = { exposeHeadRoute: true };
 
@@ -205,14 +212,15 @@ const registerRoutes = (app: FastifyInstance, pages: MemberPages, dependencies: 
     const brand = present.data as unknown as KnownBrand['brand'];
     const asked = { moments, cursor, hasLeft: () => reply.raw.closed };
     const known = await readKnown(context, brand, asked).catch((error: unknown) => {
-      if (isBeforeFirstEvent(error)) return null;
-      throw error;
+      const reason = unansweredReason(error);
+      if (reason === null) throw error;
+      return { reason };
     });
     if (known === 'left') return reply.hijack();
     const page: BrandPage = {
       membership,
       brand,
-      known,
+      known: 'reason' in known ? known.reason : known,
       firstObservedAt: (await firstObservedAt(brand.id)) ?? new Date(context.now),
       now: new Date(context.now),
       moments,

@@ -91,9 +91,11 @@ export const sendOn = (reply: FastifyReply, path: string): FastifyReply =>
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(path, 303);
 
 const WANTED_SECONDS = 3_600;
+/** Longer addresses are not kept: browsers and servers limit cookies. */
+const WANTED_MAX_LENGTH = 1_200;
 /** A path below the pages of a workspace, as browsers send it. */
 const PAGE_OF_WORKSPACE = new RegExp(
-  String.raw`^${ACCOUNT}/workspaces/ws_\w+/brands(/[\w-]*)?(\?[\w.~%&=+:-]*)?$`,
+  String.raw`^${ACCOUNT}/workspaces/(ws_\w+)/brands(/[\w-]*)?(\?[\w.~%&=+:-]*)?$`,
 );
 
 /** Sends a browser to the sign-in, which goes on to the page that it asked for. */
@@ -102,21 +104,24 @@ export const sendToSignIn = (
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  if (PAGE_OF_WORKSPACE.test(request.url))
+  if (request.url.length <= WANTED_MAX_LENGTH && PAGE_OF_WORKSPACE.test(request.url))
     cookies.set(reply, 'page', Buffer.from(request.url).toString('base64url'), WANTED_SECONDS);
   return sendOn(reply, ACCOUNT);
 };
 
-/** Sends a signed-in browser to the page that it asked for before. `null` when it asked for none. */
+/** Sends a member to the page that the browser asked for before. `null` when it asked for none of their workspaces. */
 export const sendToWanted = (
   { cookies }: MemberPages,
   request: FastifyRequest,
   reply: FastifyReply,
+  { memberships }: Account,
 ): FastifyReply | null => {
-  const wanted = Buffer.from(cookies.read(request, 'page') ?? '', 'base64url').toString();
-  if (!PAGE_OF_WORKSPACE.test(wanted)) return null;
+  const kept = cookies.read(request, 'page');
+  if (kept === null || request.method !== 'GET') return null;
   cookies.set(reply, 'page', '', 0);
-  return sendOn(reply, wanted);
+  const wanted = Buffer.from(kept, 'base64url').toString();
+  const [, of] = PAGE_OF_WORKSPACE.exec(wanted) ?? [];
+  return memberships.some(({ workspaceId }) => workspaceId === of) ? sendOn(reply, wanted) : null;
 };
 
 /** Ends the sign-in of an erased member. */

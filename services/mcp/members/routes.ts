@@ -330,7 +330,7 @@ export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): 
   app.get(ACCOUNT, async (request, reply) => {
     const signedIn = await findSignedIn(pages, request);
     if (!signedIn) return sendSignInPage(pages, request, reply, ACCOUNT);
-    const wanted = sendToWanted(pages, request, reply);
+    const wanted = sendToWanted(pages, request, reply, signedIn.account);
     if (wanted) return wanted;
     const { account, browser, cookie } = signedIn;
     await Promise.all(account.memberships.map((membership) => history.opened(membership, browser)));

@@ -77,8 +77,8 @@ export type BrandPage = {
   /** Empty: now. */
   readonly moments: PastInput;
   readonly isTracked: boolean;
-  /** `null`: nothing about the brand was known by then. */
-  readonly known: KnownBrand | null;
+  /** The reason, when the moment has no answer. */
+  readonly known: KnownBrand | string;
 };
 
 /** Units of the slider: at least this many of them must have passed. */
@@ -116,7 +116,8 @@ const basisOf = (page: BrandPage): string => {
   const textOf = (sense: string, time?: string): readonly string[] =>
     time === undefined ? [] : [`${sense} ${momentText(new Date(time), unitMs)}`];
   const then = `As ${[...textOf('known at', as_of), ...textOf('observed by', observed_as_of)].join(' and ')}`;
-  if (known?.past == null) return `${then}: nothing about this brand.`;
+  if (typeof known === 'string') return `${then}: ${known}.`;
+  if (known.past === null) return `${then}.`;
   const { events, late } = known.past;
   const verb =
     observed_as_of === undefined ? `; ${late} more were observed by then and` : `, ${late} of them`;
@@ -256,7 +257,7 @@ export const brandPage = (page: BrandPage): string => {
       brand.category === null ? null : html` · <bdi>${cleanText(brand.category.name)}</bdi>`
     } · <a href="${brandsPath(membership.workspaceId)}">All brands of <bdi>${membership.workspaceName}</bdi></a></p>
 ${sliderOf(page, path)}
-<div id="known">${known === null ? null : knownOf(page, known, path)}</div>`,
+<div id="known">${typeof known === 'string' ? null : knownOf(page, known, path)}</div>`,
     HEAD,
   );
 };

@@ -168,14 +168,25 @@ describe('routes of brand pages', () => {
   test('open after the sign-in that they led to, at the same moment, and only once', async () => {
     const wanted = `${path}?observed_as_of=${encodeURIComponent(LATER)}`;
     const kept = (await visit(wanted, '')).headers.getSetCookie().map((one) => one.split(';')[0] ?? '');
-    const account = (cookies: readonly string[]): Promise<Response> =>
-      fetch(`${baseUrl}/account`, { redirect: 'manual', headers: { cookie: cookies.join('; ') } });
+    const account = (cookies: readonly string[], method = 'GET'): Promise<Response> =>
+      fetch(`${baseUrl}/account`, { method, redirect: 'manual', headers: { cookie: cookies.join('; ') } });
     expect((await account(kept)).status).toBe(200);
     const signedIn = `adintel-signed-in=${cookie}`;
+    expect((await account([...kept, signedIn], 'HEAD')).headers.getSetCookie()).toEqual([]);
+    const ofOther = await account([...kept, `adintel-signed-in=${await signInAs(other)}`]);
+    expect([ofOther.status, ofOther.headers.getSetCookie()]).toEqual([
+      200,
+      [expect.stringMatching(/^adintel-page=; Max-Age=0;/)],
+    ]);
     const back = await account([...kept, signedIn]);
     expect([back.status, back.headers.get('location')]).toEqual([303, wanted]);
     expect(back.headers.getSetCookie()).toEqual([expect.stringMatching(/^adintel-page=; Max-Age=0;/)]);
     expect((await account([signedIn])).status).toBe(200);
+  });
+
+  test('are not kept for the sign-in when their address is too long for a cookie', async () => {
+    const long = await visit(`${path}?observed_as_of=${'1'.repeat(2_000)}`, '');
+    expect([long.status, long.headers.getSetCookie()]).toEqual([303, []]);
   });
 
   test('are the only addresses that a sign-in goes on to', async () => {
@@ -242,7 +253,7 @@ describe('routes of brand pages', () => {
     expect(text).toContain(`: rests on ${String(headers['x-as-of-events'])} events.`);
     expect(text).toContain('As <span id="sense">known at</span>');
     expect(await (await visit(`${path}?as_of=2020-01-01T00:00:00Z`)).text()).toContain(
-      'nothing about this brand.',
+      'nothing about it was recorded before',
     );
     expect((await visit(`${path}?as_of=yesterday`)).status).toBe(400);
   });
@@ -279,7 +290,7 @@ describe('routes of brand pages', () => {
 
   test('show nothing of a moment before the first observation, and say so', async () => {
     const text = await (await visit(`${path}?observed_as_of=2020-01-01T00:00:00Z`)).text();
-    expect(text).toContain('nothing about this brand.');
+    expect(text).toContain('nothing about it was observed before');
     expect(text).not.toContain('class="tile"');
   });
 
