@@ -77,7 +77,7 @@ const run = async () => {
   try {
     const { check, faults } = await checkPage();
     if (faults.length > 0) show('altered', 'Altered: this page does not hold.', faults);
-    else show(check.hidden + check.notAttested > 0 ? 'part' : 'whole', verdictOf(check), []);
+    else show(check.isOpen || check.hidden > 0 ? 'part' : 'whole', verdictOf(check), []);
   } catch (error) {
     const isOld = error?.name === 'NotSupportedError';
     const words = isOld ? 'Not checked: this browser has no Ed25519.' : 'Altered: this page cannot be read.';

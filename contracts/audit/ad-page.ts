@@ -258,14 +258,16 @@ export const renderAdPage = (parts: PageParts): string | null => {
 };
 
 /** Says how far a page without faults is proved. */
-export const verdictOf = ({ header, counted, hidden, notAttested }: ProofCheck): string => {
+export const verdictOf = ({ header, counted, hidden, notAttested, isOpen }: ProofCheck): string => {
   const { digest = null } = header ?? {};
   if (digest === null)
     return `Whole, and not attested: ${counted} events chain, and no digest is signed yet.`;
-  const words = `${counted - notAttested} events lead to digest ${digest.sequence}, signed by key ${digest.public_key_id}.`;
-  const newer =
-    notAttested === 0 ? '' : ` ${notAttested} events are newer than it, and nothing attests them yet.`;
-  const ofHidden =
-    hidden === 0 ? '' : ` ${hidden} events are here by their hashes only, and may tell more of the ad.`;
-  return `${newer + ofHidden === '' ? 'Verified' : 'Verified in part'}: ${words}${newer}${ofHidden}`;
+  const parts = [
+    `${counted - notAttested} events lead to digest ${digest.sequence}, signed by key ${digest.public_key_id}.`,
+    isOpen
+      ? `Nothing attests what was recorded after ${digest.recorded_until}: ${notAttested} events here are newer, and others may have been left out.`
+      : '',
+    hidden === 0 ? '' : `${hidden} events are here by their hashes only, and may tell more of the ad.`,
+  ];
+  return `${isOpen || hidden > 0 ? 'Verified in part' : 'Verified'}: ${parts.filter((one) => one !== '').join(' ')}`;
 };

@@ -17,6 +17,8 @@ export type ProofCheck = {
   readonly hidden: number;
   /** Events of the statement that the digest does not cover, because it is older. */
   readonly notAttested: number;
+  /** True for a moment after the last event that the digest covers: events since then may have been left out. */
+  readonly isOpen: boolean;
   /** A sentence for each alteration, in the order of the log; empty for a whole bundle. */
   readonly faults: readonly string[];
 };
@@ -51,6 +53,10 @@ const isLeftOut = ({ statement }: ProofHeader, { stream, revision, recorded_at }
     BigInt(revision) > BigInt(read?.revision ?? -1) && Date.parse(recorded_at) <= Date.parse(statement.as_of)
   );
 };
+
+/** Without a digest too. */
+const isOpen = ({ digest, statement }: ProofHeader): boolean =>
+  digest === null || Date.parse(statement.as_of) > Date.parse(digest.recorded_until);
 
 /** Checks the signature of the digest and the path of each stream to its root. */
 const digestFaults = async (
@@ -139,7 +145,7 @@ export const checkProof = async (
     number += 1;
     if (header === null || chains === null) {
       header = reader.header(line);
-      if (header === null) return { ...counts, header, faults: [NO_STATEMENT] };
+      if (header === null) return { ...counts, header, isOpen: true, faults: [NO_STATEMENT] };
       for (const text of await digestFaults(header, reader)) fault(text);
       chains = createChains(header, fault);
       continue;
@@ -166,12 +172,12 @@ export const checkProof = async (
       if (BigInt(attested?.revision ?? -1) < BigInt(event.revision)) counts.notAttested += 1;
     } else counts.leftOut += 1;
   }
-  if (header === null) return { ...counts, header, faults: ['The file is empty.'] };
+  if (header === null) return { ...counts, header, isOpen: true, faults: ['The file is empty.'] };
   position = Infinity;
   chains?.end();
   if (end === null) fault('The file ends before the end of the proof.');
   else if (end.events !== counts.events)
     fault(`The proof has ${counts.events} events and states ${end.events}.`);
   const inLogOrder = faults.toSorted((one, other) => one.position - other.position || 0);
-  return { ...counts, header, faults: inLogOrder.map(({ text }) => text) };
+  return { ...counts, header, isOpen: isOpen(header), faults: inLogOrder.map(({ text }) => text) };
 };

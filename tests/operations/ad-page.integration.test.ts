@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readPageBundle } from '#contracts/audit/ad-page.ts';
 import { eventHash } from '#contracts/audit/chain.ts';
+import type { LogDigest } from '#contracts/audit/log-digest.ts';
 import type { AdStatement, ProofEvent } from '#contracts/audit/proof.ts';
 import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
 import { makeAdPage, pageFaults, readPage, writeAdPage } from '#application/audit/ad-page.ts';
@@ -64,6 +65,8 @@ let otherAdId: string;
 /** Before the file of the picture was recorded. */
 let beforePicture: string;
 let page: string;
+/** Query of the last moment that the digest attests. */
+let attested: string;
 /** As of many events: others than those about the ad are in it by their hashes only. */
 let largePage: string;
 
@@ -132,8 +135,10 @@ beforeAll(async () => {
   keyFile = join(folder, 'public-key.pem');
   await writeFile(keyFile, readPublicKey(public_key).export({ type: 'spki', format: 'pem' }));
   adId = await observeAd();
-  expect((await ops('digest', 'make')).code).toBe(0);
-  const proof = await proofOf(adId);
+  const { stdout, code } = await ops('digest', 'make');
+  expect(code).toBe(0);
+  attested = `?as_of=${(JSON.parse(stdout) as LogDigest).recorded_until}`;
+  const proof = await proofOf(adId, attested);
   page = await download(proof);
   const rawLog = openRawLog(stack.environment['EVENT_STORE_URL'] ?? '');
   const sources = { pool: stack.pool, rawLog, objectStore: pictures() };
@@ -303,6 +308,10 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
       expect.stringMatching(/^Verified: \d+ events lead to digest 1, signed by key/),
       [],
     ]);
+    await using ofNow = await open(await download(await proofOf(adId)));
+    expect(await verdict(ofNow)).toEqual([
+      expect.stringMatching(/^Verified in part: .* Nothing attests what was recorded after 20/),
+    ]);
     expect(opened.requests.filter((url) => !/^(file|data):/.test(url))).toEqual([]);
     expect(opened.faults).toEqual([]);
     expect(await opened.tab.evaluate('window.hacked')).toBeUndefined();
@@ -361,7 +370,7 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
 describe('ops proof verify', () => {
   it('finds the page of an ad without a picture whole, also of a moment before the picture', async () => {
     for (const [id, query] of [
-      [otherAdId, ''],
+      [otherAdId, attested],
       [adId, `?as_of=${beforePicture}`],
     ] as const) {
       const proof = await proofOf(id, query);
@@ -374,6 +383,11 @@ describe('ops proof verify', () => {
     const file = join(folder, 'pictures.html');
     await writeFile(file, `<!doctype html>${'<img id="picture" src="data:'.repeat(100_000)}`);
     expect((await ops('proof', 'verify', file)).code).toBe(1);
+  });
+
+  it('does not call a page of a moment after the digest proved', async () => {
+    const { code, faults } = await verify(await download(await proofOf(adId)));
+    expect([code, faults]).toEqual([EXIT_UNCHECKED, []]);
   });
 
   it('computes the ad of a page again', async () => {

@@ -236,6 +236,18 @@ describe('listWorkspaceChanges 400', () => {
     expect(reply).toMatchObject({ status: 400, error: { details: [{ path, code }] } });
   });
 
+  it('about a brand, with a later moment before its first event', async () => {
+    const [brand] = await stack.seed(['until-early']);
+    const key = await stack.key();
+    const window = 'since=2001-01-01T00:00:00Z&until=2001-01-02T00:00:00Z';
+    const reply = await on(app).get(`/v1/brands/${brand?.id}/changes?${window}`, { key });
+    expect(reply).toMatchObject({
+      status: 400,
+      error: { details: [{ path: 'until', code: 'before_first_event' }] },
+    });
+    expect(reply.error.message).toMatch(/send a moment from then until 20/);
+  });
+
   it('with a token of another workspace, endpoint or brand, or a cursor', async () => {
     const [brand, neighbour] = await stack.seed(['token-of-one', 'token-of-other']);
     const [key, other] = [await stack.key(), await stack.key()];

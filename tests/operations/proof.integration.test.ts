@@ -99,6 +99,9 @@ const download = async ({ bundle_url }: Pick<Proof, 'bundle_url'>): Promise<stri
   return reply.body;
 };
 
+/** Exit code for a bundle without a fault that is not proved. */
+const EXIT_UNCHECKED = 2;
+
 type Verified = {
   readonly faults: readonly string[];
   readonly recomputed: unknown;
@@ -171,9 +174,10 @@ const tellOfAd = async (number: number, path = 'boots'): Promise<Told> => {
 };
 
 /** Observes a world of one brand with three scans, and returns the brand. */
-const observeBrand = async (number: number): Promise<string> => {
+const THREE_SCANS = [scan('s1', at(1), [shown()]), scan('s2', at(3), [shown()]), scan('s3', at(5), [])];
+const observeBrand = async (number: number, scans = THREE_SCANS): Promise<string> => {
   await using intake = await openStackIntake();
-  const world = worldWith(scan('s1', at(1), [shown()]), scan('s2', at(3), [shown()]), scan('s3', at(5), []));
+  const world = worldWith(...scans);
   const { brandIdOf, messagesOf } = place(world, number);
   for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
   await untilPassed(stack.pool, await stack.eventStore.head());
@@ -245,12 +249,43 @@ describe('getBrandProof 200', () => {
     const newer = await proofOf(brandId, 'figure=total_ads', key);
     expect(newer.events_not_attested).toBe(newer.events_counted);
     expect(await verify(await download(newer))).toMatchObject({
-      code: 0,
+      code: EXIT_UNCHECKED,
       notAttested: newer.events_not_attested,
     });
-    const { sequence } = await signDigest();
-    const proof = await proofOf(brandId, 'figure=total_ads', key);
+    const { sequence, recorded_until } = await signDigest();
+    const proof = await proofOf(brandId, `figure=total_ads&as_of=${recorded_until}`, key);
     expect(proof).toMatchObject({ events_not_attested: 0, digest: { sequence } });
+    expect(await verify(await download(proof))).toMatchObject({ code: 0, attested_until: recorded_until });
+  });
+
+  it('is not called proved after a digest, also when the events since then were left out', async () => {
+    const brandId = await observeBrand(604, [scan('s1', at(1), [shown()])]);
+    const { recorded_until } = await signDigest();
+    await observeBrand(604, [scan('s1', at(1), [shown()]), scan('s2', at(3), [shown(), shown('a2')])]);
+    const key = await stack.key();
+    const bundle = await download(await proofOf(brandId, 'figure=total_ads', key));
+    const events = linesOf(bundle)
+      .slice(1, -1)
+      .filter((line) => (JSON.parse(line) as ProofEvent).recorded_at <= recorded_until);
+    const revisionIn = (stream: string) =>
+      String(events.filter((line) => (JSON.parse(line) as ProofEvent).stream === stream).length - 1);
+    const forged = withStatement(
+      joined([linesOf(bundle)[0] ?? '', ...events, JSON.stringify({ kind: 'end', events: events.length })]),
+      (statement) => ({
+        ...statement,
+        value: 1,
+        streams: (statement['streams'] as { stream: string }[]).map(({ stream }) => ({
+          stream,
+          revision: revisionIn(stream),
+        })),
+      }),
+    );
+    expect(await verify(forged)).toMatchObject({
+      code: EXIT_UNCHECKED,
+      faults: [],
+      notAttested: 0,
+      attested_until: recorded_until,
+    });
   });
 
   it('names actors and requests of no workspace', async () => {
@@ -271,8 +306,8 @@ const withStatement = (bundle: string, change: (statement: Record<string, unknow
 describe('getRadarItemProof 200', () => {
   it('has the item of the radar, and a bundle from which it is computed again', async () => {
     const { key, radar, itemId } = await tellOfAd(630);
-    await signDigest();
-    const proof = await readProof<Proof<RadarStatement>>(radar, key);
+    const { recorded_until } = await signDigest();
+    const proof = await readProof<Proof<RadarStatement>>(`${radar}?as_of=${recorded_until}`, key);
     const { data } = await on(app).get(`/v1/workspaces/${key.workspaceId}/radar?days=365`, { key });
     expect(proof.statement.item).toEqual((data as unknown as readonly { id: string }[])[0]);
     const bundle = await download(proof);

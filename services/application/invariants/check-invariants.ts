@@ -168,7 +168,7 @@ export const checkInvariants = async (database: Database, options: Options): Pro
   };
 };
 
-/** The worker writes it and operators read it. */
+/** The worker writes it each night, and `attest --verify` at once; operators read it. */
 export type VerificationRecord = {
   readonly started_at: string;
   /** `null` while it runs, and after its process was killed. */

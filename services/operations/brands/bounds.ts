@@ -71,6 +71,8 @@ export const requireFigure = ({ figure, from, to }: Asked, now: Date): Figure =>
   return { name: figure, from: from ?? null, to: to ?? null };
 };
 
+const NONE_SHOWN = 'No scan showed one that is sure to count.';
+
 type Bound<Value> = { readonly value: Value; readonly reason: string };
 
 const OTHER_PAGES = 'Ads on pages that are not linked count once a scan shows them.';
@@ -197,7 +199,7 @@ export const readBounds = async (
     to: figure.to,
     value,
     at_least: atLeast.value,
-    at_least_reason: atLeast.reason,
+    at_least_reason: atLeast.value === 0 ? NONE_SHOWN : atLeast.reason,
     at_most: atMost.value,
     at_most_reason: atMost.reason,
     pages: coverage.pages,

@@ -124,6 +124,15 @@ const openWindow = async (asked: Asked, dependencies: OperationDependencies): Pr
   return { since, until, now };
 };
 
+/** Throws `Refusal` for a later moment before the first event. */
+const requireRecorded = ({ until: { recordedUntil }, now }: Window, first: Date | null): void => {
+  if (!recordedUntil || !first || recordedUntil >= first) return;
+  const message = `nothing about it was recorded before ${first.toISOString()}; send a moment from then until ${now.toISOString()}`;
+  throw new Refusal('invalid_input', `No answer for \`until\`: ${message}.`, [
+    { path: 'until', message, code: 'before_first_event' },
+  ]);
+};
+
 const signToken = (asked: Asked, { until }: Window, { cursors }: OperationDependencies): string =>
   cursors.sign(scopeOf(asked), cursorOf(until));
 
@@ -169,7 +178,9 @@ export const listBrandChanges = endpoint({
     const [start = 0, ...first] = page.after ?? [];
     const asked = { operationId: 'listBrandChanges', workspaceId, brandId, query, first };
     const window = await openWindow(asked, dependencies);
-    const { differences, show, brand } = await compareMoments(dependencies, workspaceId, brandId, window);
+    const compared = await compareMoments(dependencies, workspaceId, brandId, window);
+    requireRecorded(window, compared.firstRecorded);
+    const { differences, show, brand } = compared;
     const end = Number(start) + page.limit;
     const items = differences.slice(Number(start), end).map(show);
     const observed = brand?.['as_of'];

@@ -108,6 +108,8 @@ export type Comparison = {
   readonly brand: Rec | undefined;
   /** Events that were read. */
   readonly events: number;
+  /** When the first event about the brand was recorded. */
+  readonly firstRecorded: Date | null;
 };
 
 /** Compares the answers about a brand of two moments. Throws `Refusal` for too many events. */
@@ -138,5 +140,6 @@ export const compareMoments = async (
     show,
     brand: after.brand.get(brandId),
     events: basis.events,
+    firstRecorded: basis.earliest.recorded,
   };
 };

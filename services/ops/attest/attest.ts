@@ -12,8 +12,10 @@ import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { listUnrecorded } from '#application/delivery-outbox/journal.ts';
 import {
   checkInvariants,
+  claimVerification,
   type InvariantsReport,
   readVerification,
+  storeVerification,
 } from '#application/invariants/check-invariants.ts';
 import { LogAltered, verifyDigests } from '#application/audit/log-digest.ts';
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
@@ -336,6 +338,8 @@ const checkFigures = async (
       waitMs: FIGURES_WAIT_MS,
       recheckMs: FIGURES_RECHECK_MS,
     });
+    await claimVerification(pool, 0);
+    await storeVerification(pool, { report });
     return { checked: `${report.invariants.length} rules, now`, findings: findingsOf(report) };
   }
   const last = await readVerification(pool);

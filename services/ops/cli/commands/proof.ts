@@ -15,7 +15,7 @@ import { isJson, onOneLine } from '#platform/command-line.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 
-/** Exit code for a whole bundle of which the signer, the statement or a stream was not checked. */
+/** Exit code for a whole bundle of which the signer, the statement, a stream or the time since the digest was not checked. */
 const EXIT_UNCHECKED = 2;
 
 const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL.optional() });
@@ -89,7 +89,7 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
   await requireFile(file);
   const held = options.publicKey === undefined ? null : await readFile(options.publicKey, 'utf8');
   const { lines, faults: ofPage } = await openBundle(file);
-  const { header, faults: found, ...counts } = await checkProof(lines());
+  const { header, faults: found, isOpen, ...counts } = await checkProof(lines());
   const faults = [...found, ...ofPage];
   let again: Recomputed | null = null;
   if (header !== null) {
@@ -100,8 +100,9 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
   }
   const absent = again?.absent ?? [];
   if (faults.length > 0) process.exitCode = 1;
-  else if (held === null || again === null || absent.length > 0 || counts.hidden > 0)
+  else if (held === null || again === null || absent.length > 0 || counts.hidden > 0 || isOpen)
     process.exitCode = EXIT_UNCHECKED;
+  const attestedUntil = header?.digest?.recorded_until ?? null;
   if (isJson(command)) {
     const statement = header?.statement ?? null;
     return console.log(
@@ -110,6 +111,7 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
         ...counts,
         recomputed: again?.result ?? null,
         absent,
+        attested_until: attestedUntil,
         key_compared: held !== null,
         faults,
       }),
@@ -127,6 +129,10 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
   if (again !== null) console.log('It was computed again from the events, and is the same.');
   else
     console.error('It was NOT computed again: set DATABASE_URL to any Postgres server, also an empty one.');
+  if (isOpen)
+    console.error(
+      `Nothing attests what was recorded after ${attestedUntil}: events since then may have been left out. Verify a proof with \`as_of=${attestedUntil}\`, or one that is read again after the next digest with this \`as_of\`.`,
+    );
   for (const stream of absent)
     console.error(
       onOneLine(`No event of ${stream} is in the bundle, and no digest proves that there was none.`),
