@@ -25,13 +25,14 @@ import { pathsOf, withParameter } from './fixtures/past-answers.ts';
 import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 
 /** Kept states change no answer. */
-const { KEPT_WORLDS, KEPT_SEED } = readSettings(
+const { KEPT_WORLDS, KEPT_READS, KEPT_SEED } = readSettings(
   z.object({
     KEPT_WORLDS: z.coerce.number().int().positive().default(1),
+    KEPT_READS: z.coerce.number().int().positive().default(200),
     KEPT_SEED: z.coerce.number().int().default(20_261_201),
   }),
 );
-const LIMIT_MS = 120_000 + 120_000 * KEPT_WORLDS;
+const LIMIT_MS = 120_000 + 120_000 * KEPT_WORLDS + 500 * KEPT_READS;
 
 let stack: ApiStack;
 let plain: PastReads;
@@ -243,6 +244,42 @@ describe('reads with kept states', () => {
       expect(await daysOf(pastReads, pastOf(brandId, {}), brandId)).toEqual(expected);
   });
 
+  it(
+    'answer right in two processes that read one brand after another, while states are dropped for new ones',
+    async () => {
+      const asked: { readonly brandId: string; readonly past: PastRead; readonly expected: unknown }[] = [];
+      for (const number of [913, 914, 915, 916]) {
+        const brandId = await recordBrand(number);
+        const times: number[] = [];
+        for (const stream of streamsOfBrand(brandId))
+          for await (const { recordedAt } of stack.eventStore.read(stream)) times.push(recordedAt.getTime());
+        const moments = some([...new Set(times)].toSorted((one, other) => one - other));
+        for (const until of [
+          {},
+          { recordedUntil: new Date('2001-01-01') },
+          { observedUntil: new Date(at(DAYS / 2)) },
+          ...moments.flatMap((time) => [time - 1, time]).map((time) => ({ recordedUntil: new Date(time) })),
+        ]) {
+          const past = pastOf(brandId, until);
+          asked.push({ brandId, past, expected: await daysOf(plain, past, brandId) });
+        }
+      }
+      // Room for the states of one brand and a half.
+      const max = Math.ceil((1.5 * DAYS) / GAP);
+      const choices = fc.sample(fc.nat(asked.length - 1), { numRuns: KEPT_READS, seed: KEPT_SEED });
+      await Promise.all(
+        [0, 1].map(async (process) => {
+          await using reads = openKeepingReads(stack, stack.eventStore, max);
+          for (const [index, choice] of choices.entries()) {
+            const one = index % 2 === process ? asked[choice] : undefined;
+            if (one) expect(await daysOf(reads.pastReads, one.past, one.brandId)).toEqual(one.expected);
+          }
+        }),
+      );
+    },
+    LIMIT_MS,
+  );
+
   it('go on after tables of a state were dropped', async () => {
     const brandId = await recordBrand(905);
     await keeping.untilKept([brandId]);
@@ -303,6 +340,8 @@ describe('reads with kept states', () => {
 
   it('are right about a brand whose states were dropped for those of another brand while they were made', async () => {
     const [first, second, third] = [await recordBrand(910), await recordBrand(911), await recordBrand(912)];
+    // Creates the database.
+    await daysOf(plain, pastOf(first, {}), first);
     await keeping.scratch.query('delete from public.kept_state');
     const kept = await keeping.untilKept([first]);
     const idsOf = async (brandId: string): Promise<number> => {
@@ -318,7 +357,8 @@ describe('reads with kept states', () => {
     const read = async function* (stream: string, after?: bigint, count?: number) {
       for await (const event of stack.eventStore.read<Event>(stream, after, count)) {
         if (isKeeping && count === undefined) taken += 1;
-        if (taken > (kept - 1) * GAP) await gate.promise;
+        // The next event of each stream is read ahead.
+        if (taken > (kept - 1) * GAP + 2) await gate.promise;
         yield event;
       }
     } as EventStore['read'];
@@ -326,7 +366,7 @@ describe('reads with kept states', () => {
       await using slow = openKeepingReads(stack, { read }, 2 * kept);
       await slow.pastReads.read(pastOf(third, {}), () => Promise.resolve());
       isKeeping = true;
-      while ((await idsOf(third)) < kept - 2) await pause(WAIT_MS);
+      while ((await idsOf(third)) < kept - 1) await pause(WAIT_MS);
       await keeping.scratch.query('update public.kept_state set read_at = now() where brand_id = $1', [
         first,
       ]);

@@ -85,6 +85,12 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/operations/as-of.integration.test.ts'],
     settings: (AS_OF_SEED, factor) => ({ AS_OF_SEED, AS_OF_WORLDS: 100 * factor }),
   },
+  'kept-states': {
+    about:
+      'reads of past moments of 20 worlds, and 5,000 at random in two processes, from kept states and without them',
+    files: ['tests/operations/kept-states.integration.test.ts'],
+    settings: (KEPT_SEED, factor) => ({ KEPT_SEED, KEPT_WORLDS: 20 * factor, KEPT_READS: 5_000 * factor }),
+  },
   changes: {
     about: 'changes of 60 worlds by tokens, while they are recorded, are those of two replays',
     files: ['tests/operations/changes-by-token.integration.test.ts'],
