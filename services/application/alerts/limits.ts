@@ -1,4 +1,3 @@
-import { Cron } from 'croner';
 import type { QuietHours } from '#contracts/values/alerts.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
@@ -7,21 +6,42 @@ import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 
 /** Threshold, quiet hours and daily maximum of a rule. */
 
-/** Clock time such as `22:00`. */
-const localTime = (at: Date, timeZone: string): string =>
-  at.toLocaleTimeString('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+/** By time zone, because a new one takes as long as many times. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
 
-const isQuiet = ({ from, to, time_zone }: QuietHours, at: Date): boolean => {
+/** Clock time such as `22:00`. */
+const localTime = (at: number, timeZone: string): string => {
+  const known = clocks.get(timeZone);
+  const clock =
+    known ??
+    new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  if (!known) clocks.set(timeZone, clock);
+  return clock.format(at);
+};
+
+const isQuiet = ({ from, to, time_zone }: QuietHours, at: number): boolean => {
   const time = localTime(at, time_zone);
   return from < to ? from <= time && time < to : from <= time || time < to;
 };
 
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+/** More than the longest quiet hours, a day less a minute, with a change of clocks. */
+const STEPS_MAX = 2 * DAY_MINUTES;
+const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+
 /** `at`, or the end of the quiet hours in which it lies. Digests of a day or week have no quiet hours. */
 export const dueTime = ({ cadence, quiet_hours }: AlertRule, at: string): string => {
-  if (cadence !== 'instant' || !quiet_hours || !isQuiet(quiet_hours, new Date(at))) return at;
-  const [hour, minute] = quiet_hours.to.split(':').map(Number);
-  const end = new Cron(`${minute} ${hour} * * *`, { timezone: quiet_hours.time_zone, paused: true });
-  return end.nextRun(at)?.toISOString() ?? at;
+  const start = Date.parse(at);
+  if (cadence !== 'instant' || !quiet_hours || !isQuiet(quiet_hours, start)) return at;
+  const { to, time_zone } = quiet_hours;
+  let due = Math.floor(start / MINUTE_MS) * MINUTE_MS;
+  const left = (minutesOf(to) - minutesOf(localTime(due, time_zone)) + DAY_MINUTES) % DAY_MINUTES;
+  const end = due + left * MINUTE_MS;
+  if (localTime(end, time_zone) === to) return new Date(end).toISOString();
+  // Clocks are changed meanwhile: the end may not exist on this day, or come twice.
+  for (let steps = 0; steps < STEPS_MAX && isQuiet(quiet_hours, due); steps += 1) due += MINUTE_MS;
+  return new Date(due).toISOString();
 };
 
 /** False without items: corrections may have withdrawn all. The digest of an instant rule has what reached it before. */
