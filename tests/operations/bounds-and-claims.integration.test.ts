@@ -326,6 +326,12 @@ describe('checkClaim 400', () => {
     ['with a number below zero', { value: -1 }, 'value', 'too_small'],
     ['without the window of the figure', { figure: 'new_ads' }, 'from', 'custom'],
     ['with a text that names no brand', { brand: 'a b' }, 'brand', 'invalid_format'],
+    [
+      'with a window before all ads',
+      { figure: 'retired_ads', from: '0001-01-03', to: '0001-01-04' },
+      'from',
+      'custom',
+    ],
     ['with a window to come', { figure: 'new_ads', from: dateOf(1), to: '2900-01-01' }, 'to', 'custom'],
     ['with a day to come', { figure: 'new_ads', from: dateOf(9), to: dateOf(13) }, 'to', 'window_in_future'],
   ])('%s', async (_, fields, path, code) => {

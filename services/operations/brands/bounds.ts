@@ -15,7 +15,7 @@ import {
 } from '#projections/queries/coverage.ts';
 import { readFigure } from '#projections/queries/figures.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { dateParameter } from '../endpoint/parameters.ts';
+import { DATE_EARLIEST, dateParameter } from '../endpoint/parameters.ts';
 import { requireBrand } from './find-brand.ts';
 import { brandRead } from '../endpoint/kinds.ts';
 
@@ -57,6 +57,7 @@ export const checkWindow = (
       refuse(path, `\`${figure}\` has no window: leave out \`from\` and \`to\``);
   }
   if (from === undefined || to === undefined) return;
+  if (from < DATE_EARLIEST) refuse('from', `must be a date from ${DATE_EARLIEST} on`);
   if (from > to) refuse('from', '`from` must not be after `to`');
   if (shift(from, FIGURE_DAYS_MAX) <= to)
     refuse('to', `at most ${FIGURE_DAYS_MAX} days from \`from\` to \`to\``);

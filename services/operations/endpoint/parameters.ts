@@ -39,7 +39,7 @@ export const searchText = (maxLength: number) =>
     .refine((text) => !text.includes('\u0000'), 'must not contain a NUL character');
 
 /** Older than every ad of the library; the latest date leaves room for a window. */
-const DATE_EARLIEST = '2000-01-01';
+export const DATE_EARLIEST = '2000-01-01';
 const DATE_LATEST = '2999-12-31';
 
 /** Otherwise a wrong format would have a second fault, of the range. */
