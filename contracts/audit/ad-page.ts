@@ -69,7 +69,7 @@ const escapeHtml = (text: string): string =>
     .replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? '');
 
 /** No text of an event ends the element, and no line of the bundle is split. */
-const escapeBundle = (bundle: string): string =>
+export const escapeBundle = (bundle: string): string =>
   bundle.replace(
     /[<\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -109,7 +109,7 @@ const observationItem = ({ event, at, text }: AdFacts['observations'][number], i
 
 const pictureSection = (picture: string | null, { picture_sha256 }: AdStatement): string =>
   picture === null
-    ? '<p data-fact="Picture">No picture of the ad is stored.</p>'
+    ? '<p data-fact="Picture">This page has no picture of the ad.</p>'
     : `<figure><img id="picture" alt="Picture of the ad, as archived" src="data:${IMAGE_TYPES[picture.slice(0, 4)] ?? ''};base64,${escapeHtml(picture)}"><figcaption data-fact="Picture">SHA-256 ${picture_sha256}</figcaption></figure>`;
 
 const signatureRows = ({ digest }: ProofHeader): readonly string[] =>

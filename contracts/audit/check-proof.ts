@@ -17,7 +17,10 @@ export type ProofCheck = {
   readonly hidden: number;
   /** Events of the statement that the digest does not cover, because it is older. */
   readonly notAttested: number;
-  /** True for a moment after the last event that the digest covers: events since then may have been left out. */
+  /**
+   * True when events that the digest does not cover may have been left out or invented: for a moment after its last event, and
+   * for events of the statement behind its paths.
+   */
   readonly isOpen: boolean;
   /** A sentence for each alteration, in the order of the log; empty for a whole bundle. */
   readonly faults: readonly string[];
@@ -54,17 +57,22 @@ const isLeftOut = ({ statement }: ProofHeader, { stream, revision, recorded_at }
   );
 };
 
-/** Without a digest too. */
-const isOpen = ({ digest, statement }: ProofHeader): boolean =>
+/** True for a moment that no digest covers. */
+const isLater = ({ digest, statement }: ProofHeader): boolean =>
   digest === null || Date.parse(statement.as_of) > Date.parse(digest.recorded_until);
+
+/** Other forms of a number would not be equal as texts. The page has no other check of forms. */
+const isPlain = (revision: string): boolean => String(BigInt(revision)) === revision;
 
 /** Checks the signature of the digest and the path of each stream to its root. */
 const digestFaults = async (
   { digest, heads, statement }: ProofHeader,
   { isSigned }: ProofReader,
 ): Promise<readonly string[]> => {
-  if (digest === null) return heads.length === 0 ? [] : ['The proof has paths and no digest.'];
-  const faults: string[] = [];
+  const faults = [...statement.streams, ...heads]
+    .filter(({ revision }) => !isPlain(revision))
+    .map(({ stream, revision }) => `${stream}: ${revision} is not how a revision is written.`);
+  if (digest === null) return heads.length === 0 ? faults : ['The proof has paths and no digest.'];
   if (!(await isSigned(digestSigningText(digest), digest.public_key, digest.signature)))
     faults.push(`Digest ${digest.sequence}: the signature is not that of its key.`);
   for (const { path, ...head } of heads) {
@@ -98,6 +106,7 @@ const createChains = (header: ProofHeader, fault: (text: string) => void) => {
       const revision = BigInt(event.revision);
       const chain = chains.get(stream) ?? { next: 0n, head: CHAIN_START };
       const name = `${stream}, revision ${revision}`;
+      if (!isPlain(event.revision)) return fault(`${name}: the revision is written otherwise.`);
       if (revision > lastRevision(stream)) return fault(`${name}: the proof does not name this event.`);
       if (!isInOrder(stream) || revision < chain.next)
         return fault(`${name}: the event is repeated, or not in order.`);
@@ -179,5 +188,10 @@ export const checkProof = async (
   else if (end.events !== counts.events)
     fault(`The proof has ${counts.events} events and states ${end.events}.`);
   const inLogOrder = faults.toSorted((one, other) => one.position - other.position || 0);
-  return { ...counts, header, isOpen: isOpen(header), faults: inLogOrder.map(({ text }) => text) };
+  return {
+    ...counts,
+    header,
+    isOpen: isLater(header) || counts.notAttested > 0,
+    faults: inLogOrder.map(({ text }) => text),
+  };
 };

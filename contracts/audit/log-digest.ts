@@ -8,13 +8,13 @@ import { EntryHash } from './entry.ts';
  * left out, repeated or moved without another root.
  */
 
+/** A number has one form, so that texts of it can be compared. */
+export const REVISION = /^(0|[1-9]\d{0,18})$/;
+
 /** The last event of a stream that a digest covers, with the hash of the chain up to it. */
 export const StreamHead = z.strictObject({
   stream: z.string().meta({ description: 'Name of the stream.' }),
-  revision: z
-    .string()
-    .regex(/^\d{1,19}$/)
-    .meta({ description: 'Revision of its last event in the digest.' }),
+  revision: z.string().regex(REVISION).meta({ description: 'Revision of its last event in the digest.' }),
   head: EntryHash.meta({ description: 'Hash of the chain of its events up to this one.' }),
 });
 export type StreamHead = z.infer<typeof StreamHead>;

@@ -4,7 +4,7 @@ import { FIGURES, FigureNameField } from '../values/figures.ts';
 import { CalendarDate, Count, LibraryId, Timestamp, Uuid, WorkspaceId } from '../values/primitives.ts';
 import { AD_RULE } from './ad-facts.ts';
 import { EntryHash } from './entry.ts';
-import { LogDigest, PathStep, StreamHead } from './log-digest.ts';
+import { LogDigest, PathStep, REVISION, StreamHead } from './log-digest.ts';
 
 /**
  * A bundle of events that proves a statement, as NDJSON: a line with the statement, then each event of its streams, from the
@@ -14,7 +14,7 @@ import { LogDigest, PathStep, StreamHead } from './log-digest.ts';
 /** Streams of one statement. Its signed link names them. */
 export const PROOF_STREAMS_MAX = 50;
 
-const Revision = z.string().regex(/^\d{1,19}$/);
+const Revision = z.string().regex(REVISION);
 
 /** A stream, and the last event of it that was read for the statement. */
 const ReadStream = z.strictObject({

@@ -301,6 +301,24 @@ describe.skipIf(executable === null)('the page of an ad, in a browser without a 
     ];
   };
 
+  it.each([
+    ['a sentence more', '<main>', '<p>It sold a million boots.</p><slot></slot>'],
+    ['another heading', '<h1>', 'Another heading'],
+    ['another page', '<body>', '<h1>Another page</h1><p>Verified: 10 events lead to digest 1.</p>'],
+  ])('finds %s in a shadow root, and shows none', async (_, before, content) => {
+    for (const mode of ['open', 'closed']) {
+      const forged = page.replace(
+        before,
+        `${before}<template shadowrootmode="${mode}">${content}</template>`,
+      );
+      expect((await verify(forged)).code).toBe(1);
+      await using opened = await open(forged);
+      const [words] = await verdict(opened);
+      if (mode === 'open') expect(words).toMatch(/^Altered/);
+      else expect(await opened.tab.evaluate('document.body.innerText')).toContain(`Ad ${adId}, as observed`);
+    }
+  });
+
   it('is verified, asks for nothing, and hostile texts of the ad stay texts', async () => {
     await using opened = await open(page);
     const [words, ...faults] = await verdict(opened);
@@ -383,6 +401,12 @@ describe('ops proof verify', () => {
     const file = join(folder, 'pictures.html');
     await writeFile(file, `<!doctype html>${'<img id="picture" src="data:'.repeat(100_000)}`);
     expect((await ops('proof', 'verify', file)).code).toBe(1);
+  });
+
+  it('takes no bundle in the place of the page', async () => {
+    const file = join(folder, 'page.ndjson');
+    await writeFile(file, `${linesOf(page).join('\n')}\n`);
+    expect((await ops('proof', 'verify', file, '--public-key', keyFile)).code).toBe(1);
   });
 
   it('does not call a page of a moment after the digest proved', async () => {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { digestHash, digestSigningText } from '#contracts/audit/chain.ts';
+import { CHAIN_START, chainHash, digestHash, digestSigningText, eventHash } from '#contracts/audit/chain.ts';
 import type { LogDigest } from '#contracts/audit/log-digest.ts';
 import { LOG_DIGEST_STREAM } from '#contracts/events/log-digest.ts';
 import { eventMetadata, serviceActor } from '#application/commands/command-handler.ts';
@@ -452,7 +452,163 @@ describe('getDeliveryProof 404', () => {
   });
 });
 
+type Parsed = { readonly header: ProofHeader; readonly events: readonly ProofEvent[] };
+
+const parse = (bundle: string): Parsed => {
+  const [first = '', ...rest] = linesOf(bundle);
+  return {
+    header: JSON.parse(first) as ProofHeader,
+    events: rest.slice(0, -1).map((line) => JSON.parse(line) as ProofEvent),
+  };
+};
+
+/** Makes the chains of hashes again, as who forges events can. */
+const written = ({ header, events }: Parsed): string => {
+  const heads = new Map<string, string>();
+  const chained = events.map((event) => {
+    const head = chainHash(heads.get(event.stream) ?? CHAIN_START, eventHash(event));
+    heads.set(event.stream, head);
+    return { ...event, head };
+  });
+  const lines = [header, ...chained, { kind: 'end', events: events.length }];
+  return joined(lines.map((line) => JSON.stringify(line)));
+};
+
+const withoutStreams = (
+  { header, events }: Parsed,
+  isLeft: (one: { stream: string }) => boolean,
+): Parsed => ({
+  header: {
+    ...header,
+    statement: { ...header.statement, streams: header.statement.streams.filter(isLeft) },
+    heads: header.heads.filter(isLeft),
+  },
+  events: events.filter(isLeft),
+});
+
+describe('a bundle with forged events, in the name of a genuine digest', () => {
+  let genuine: Parsed;
+  beforeAll(async () => {
+    const ads = [shown(), shown('a2'), shown('a3')];
+    const brandId = await observeBrand(620, [scan('s1', at(1), [shown()]), scan('s2', at(3), ads)]);
+    const { recorded_until } = await signDigest();
+    const key = await stack.key();
+    const bundle = await download(await proofOf(brandId, `figure=total_ads&as_of=${recorded_until}`, key));
+    expect((await verify(bundle)).code).toBe(0);
+    genuine = parse(bundle);
+  }, LIMIT_MS);
+
+  const lastScan = (): ProofEvent =>
+    genuine.events.findLast(({ stream }) => stream.startsWith('adLibrary-')) as ProofEvent;
+  const fourAds = (data: string): string => data.replace('"total":3', '"total":4');
+  const stating = ({ header, events }: Parsed, value: number): Parsed => ({
+    header: { ...header, statement: { ...header.statement, value } as FigureStatement },
+    events,
+  });
+  const altered = (change: Partial<ProofEvent> = {}): Parsed => {
+    const last = lastScan();
+    const forged = { ...last, data: fourAds(last.data), ...change };
+    return stating({ ...genuine, events: genuine.events.map((one) => (one === last ? forged : one)) }, 4);
+  };
+
+  it('is found where an event was altered', async () => {
+    expect((await verify(written(altered()))).code).toBe(1);
+  });
+
+  it('is found where the last revision is written as another text', async () => {
+    expect((await verify(written(altered({ revision: `0${lastScan().revision}` })))).code).toBe(1);
+  });
+
+  it('is not called proved without the path of their stream', async () => {
+    const { header, events } = altered();
+    const heads = header.heads.filter(({ stream }) => stream !== lastScan().stream);
+    expect(await verify(written({ header: { ...header, heads }, events }))).toMatchObject({
+      code: EXIT_UNCHECKED,
+    });
+  });
+
+  it('is not called proved with an event behind the path of its stream', async () => {
+    const last = lastScan();
+    const revision = String(Number(last.revision) + 1);
+    const invented = {
+      ...last,
+      revision,
+      id: randomUUID(),
+      data: fourAds(last.data.replace('"00000003', '"00000004')),
+    };
+    const streams = genuine.header.statement.streams.map((one) =>
+      one.stream === last.stream ? { ...one, revision } : one,
+    );
+    const { header } = stating(genuine, 4);
+    const statement = { ...header.statement, streams };
+    const events = genuine.events.flatMap((one) => (one === last ? [one, invented] : [one]));
+    expect((await verify(written({ header: { ...header, statement }, events }))).code).not.toBe(0);
+  });
+
+  it.each([
+    ['the end of a window', { to: '2020-01-31' }],
+    ['a whole window', { from: '2020-01-01', to: '2020-01-31' }],
+  ])('is found where the statement has %s that its figure has not', async (_, window) => {
+    const { header, events } = genuine;
+    const statement = { ...header.statement, ...window } as FigureStatement;
+    expect((await verify(written({ header: { ...header, statement }, events }))).code).toBe(1);
+  });
+
+  it('is found where a key stands twice in the statement', async () => {
+    expect((await verify(written(genuine).replace('"value":3', '"value":9,"value":3'))).code).toBe(1);
+  });
+
+  it('is found where it has the streams of another brand, too', async () => {
+    const brandId = await observeBrand(621);
+    const { recorded_until } = await signDigest();
+    const key = await stack.key();
+    const of = async (id: string) =>
+      parse(await download(await proofOf(id, `figure=total_ads&as_of=${recorded_until}`, key)));
+    const own = await of((genuine.header.statement as FigureStatement).brand_id);
+    const other = await of(brandId);
+    const streams = [...own.header.statement.streams, ...other.header.statement.streams];
+    const header = {
+      ...own.header,
+      statement: { ...own.header.statement, streams },
+      heads: [...own.header.heads, ...other.header.heads],
+    };
+    const { code, faults } = await verify(written({ header, events: [...own.events, ...other.events] }));
+    expect([code, faults.length]).toEqual([1, 2]);
+  });
+});
+
 describe('a bundle', () => {
+  it('of new ads is found where its window is open or reversed', async () => {
+    const brandId = await observeBrand(622);
+    const { recorded_until } = await signDigest();
+    const query = `figure=new_ads&from=2026-03-01&to=2026-03-31&as_of=${recorded_until}`;
+    const { header, events } = parse(await download(await proofOf(brandId, query, await stack.key())));
+    for (const window of [{ to: null }, { from: null, to: null }, { from: '2026-03-31', to: '2026-03-01' }]) {
+      const statement = { ...header.statement, ...window, value: 0 } as FigureStatement;
+      expect((await verify(written({ header: { ...header, statement }, events }))).code).toBe(1);
+    }
+  });
+
+  it('of a delivery is not taken for whole without what its workspace tracked', async () => {
+    const { key, deliveries } = await tellOfAd(643);
+    await signDigest();
+    const whole = parse(await download(await readProof<Proof>(deliveries, key)));
+    const tracked = `tracking-${key.workspaceId}`;
+    const { code, absent } = await verify(written(withoutStreams(whole, ({ stream }) => stream !== tracked)));
+    expect([code, absent]).toEqual([EXIT_UNCHECKED, [tracked]]);
+  });
+
+  it('of texts with line separators is whole', async () => {
+    const brandId = await observeBrand(623, [
+      scan('s1', at(1), [shown('a1', { title: 'Boots\u2028and more' })]),
+    ]);
+    const { recorded_until } = await signDigest();
+    const key = await stack.key();
+    const bundle = await download(await proofOf(brandId, `figure=total_ads&as_of=${recorded_until}`, key));
+    expect(bundle).toContain('\u2028');
+    expect(await verify(bundle)).toMatchObject({ code: 0, faults: [] });
+  });
+
   /** Alters one place of the bundle and says how. */
   const mutations = (lines: readonly string[]): fc.Arbitrary<readonly [string, readonly string[]]> => {
     const event = fc.integer({ min: 1, max: lines.length - 2 });

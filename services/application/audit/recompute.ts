@@ -2,9 +2,16 @@ import type { z } from 'zod';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { requireReadable, upcast } from '#contracts/events/schema-registry.ts';
-import { ProofEvent, type ProofStatement, type RadarStatement } from '#contracts/audit/proof.ts';
+import {
+  type FigureStatement,
+  ProofEvent,
+  type ProofStatement,
+  type RadarStatement,
+} from '#contracts/audit/proof.ts';
 import { type AdFacts, readAdFacts } from '#contracts/audit/ad-facts.ts';
 import { isCounted } from '#contracts/audit/check-proof.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { FIGURES } from '#contracts/values/figures.ts';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import type { Ad } from '#contracts/resources/corpus/ads/ad.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
@@ -34,13 +41,14 @@ const toRecordedEvent = (line: ProofEvent, position: bigint): RecordedEvent =>
     }),
   );
 
-/** Reads the bundle once for each stream, so that it is never in memory as a whole. */
+/** Reads the bundle once for each stream, so that it is never in memory as a whole. Notes the streams that it lacks, and those read. */
 const bundleEvents = (
   { streams }: ProofStatement,
   lines: () => AsyncIterable<string>,
-  absent: Set<string>,
+  { absent, read }: { readonly absent: Set<string>; readonly read: Set<string> },
 ): Pick<EventStore, 'read'> => ({
   read: async function* <E extends Event>(stream: string) {
+    read.add(stream);
     const last = streams.find((one) => one.stream === stream)?.revision;
     if (last === undefined) {
       if (!stream.startsWith('category-')) absent.add(stream);
@@ -84,6 +92,14 @@ const readEvents = async (
     if (event !== undefined && isCounted({ statement }, event)) events.push(event);
   }
   return events;
+};
+
+/** The value alone does not tell: without a window, figures of days are 0. */
+const windowFaults = ({ figure, from, to }: FigureStatement): readonly string[] => {
+  const isWhole = FIGURES[figure].window
+    ? from !== null && to !== null && from <= to
+    : from === null && to === null;
+  return isWhole ? [] : [`${figure} is not counted from ${from} to ${to}.`];
 };
 
 const adFaults = (ad: z.infer<typeof Ad> | null, told: AdFacts | null): readonly string[] => {
@@ -130,6 +146,8 @@ const compute = async (
   switch (statement.about) {
     case 'figure': {
       const { brand_id, figure: name, from, to, value } = statement;
+      const ofWindow = windowFaults(statement);
+      if (ofWindow.length > 0) return { result: null, faults: ofWindow };
       const { result } = await pastReads.read(
         { ...past, streams: streamsOfBrand(brand_id), readModels: READ_MODELS_OF_FIGURES },
         (db) => readFigure(db, brand_id, { name, from, to }),
@@ -157,6 +175,8 @@ const compute = async (
       };
     }
     case 'delivery': {
+      // Without one, nothing says that the workspace tracked the brand.
+      for await (const _ of eventStore.read(trackingStream(statement.workspace_id)));
       const explained = await explainDelivery({ eventStore, pastReads }, statement, streams);
       if (explained === null)
         return { result: null, faults: ['No event of the bundle queued this delivery.'] };
@@ -181,9 +201,14 @@ export const recompute = async (
   lines: () => AsyncIterable<string>,
   { databaseUrl, database }: { readonly databaseUrl: string; readonly database: Database },
 ): Promise<Recomputed> => {
-  const absent = new Set<string>();
-  const eventStore = bundleEvents(statement, lines, absent);
+  const streams = { absent: new Set<string>(), read: new Set<string>() };
+  const eventStore = bundleEvents(statement, lines, streams);
   await using pastReads = openPastReads(databaseUrl, database, eventStore);
-  const computed = await compute(statement, pastReads, eventStore, lines);
-  return { ...computed, absent: [...absent].toSorted() };
+  const { result, faults } = await compute(statement, pastReads, eventStore, lines);
+  const unread = statement.streams.filter(({ stream }) => !streams.read.has(stream));
+  const ofOthers =
+    faults.length === 0 && statement.about === 'figure'
+      ? unread.map(({ stream }) => `${stream}: the figure does not rest on this stream.`)
+      : [];
+  return { result, faults: [...faults, ...ofOthers], absent: [...streams.absent].toSorted() };
 };

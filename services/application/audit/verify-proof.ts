@@ -1,5 +1,6 @@
 import { verify } from 'node:crypto';
 import type { z } from 'zod';
+import { escapeBundle } from '#contracts/audit/ad-page.ts';
 import { checkProof as check, type ProofCheck } from '#contracts/audit/check-proof.ts';
 import { HiddenEvent, ProofEnd, ProofEvent, ProofHeader } from '#contracts/audit/proof.ts';
 import { readPublicKey } from './signing-key.ts';
@@ -8,7 +9,11 @@ const parserOf =
   <T>(schema: z.ZodType<T>) =>
   (line: string): T | null => {
     try {
-      return schema.safeParse(JSON.parse(line)).data ?? null;
+      const value: unknown = JSON.parse(line);
+      // Otherwise a key that stands twice would say one thing to a reader and another to this check.
+      const written = JSON.stringify(value);
+      const isAsWritten = [written, escapeBundle(written)].includes(line.trimEnd());
+      return isAsWritten ? (schema.safeParse(value).data ?? null) : null;
     } catch {
       return null;
     }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type ProofHeader, ruleOf } from '#contracts/audit/proof.ts';
@@ -11,6 +10,7 @@ import { isPage, pageFaults, readPage } from '#application/audit/ad-page.ts';
 import { recompute, type Recomputed } from '#application/audit/recompute.ts';
 import { publicKeyId, readPublicKey } from '#application/audit/signing-key.ts';
 import { checkProof } from '#application/audit/verify-proof.ts';
+import { fileLines } from '../../audit/file-lines.ts';
 import { isJson, onOneLine } from '#platform/command-line.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
@@ -20,21 +20,27 @@ const EXIT_UNCHECKED = 2;
 
 const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL.optional() });
 
-const linesOf = (file: string): AsyncIterable<string> =>
-  createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+/** An empty line stands for one that is not UTF-8, and is a fault. */
+const linesOf = async function* (file: string): AsyncGenerator<string> {
+  for await (const line of fileLines(file, { bytes: 0, sha256: '' })) yield line?.text ?? '';
+};
 
 /** The lines of a bundle, also of one in a page. */
-type Bundle = { readonly lines: () => AsyncIterable<string>; readonly faults: readonly string[] };
+type Bundle = {
+  readonly lines: () => AsyncIterable<string>;
+  readonly isPage: boolean;
+  readonly faults: readonly string[];
+};
 
 const openBundle = async (file: string): Promise<Bundle> => {
   for await (const line of linesOf(file)) {
-    if (!isPage(line)) return { lines: () => linesOf(file), faults: [] };
+    if (!isPage(line)) break;
     const page = await readFile(file, 'utf8');
     const read = readPage(page);
     const lines = (read?.bundle ?? '').trim().split('\n');
-    return { lines: () => Readable.from(lines), faults: pageFaults(page) };
+    return { lines: () => Readable.from(lines), isPage: true, faults: pageFaults(page) };
   }
-  return { lines: () => linesOf(file), faults: [] };
+  return { lines: () => linesOf(file), isPage: false, faults: [] };
 };
 
 const requireFile = async (file: string): Promise<void> => {
@@ -88,12 +94,14 @@ const describe = ({ statement }: ProofHeader): string => {
 const verify = async (file: string, options: { publicKey?: string }, command: Command): Promise<void> => {
   await requireFile(file);
   const held = options.publicKey === undefined ? null : await readFile(options.publicKey, 'utf8');
-  const { lines, faults: ofPage } = await openBundle(file);
+  const { lines, faults: ofPage, ...opened } = await openBundle(file);
   const { header, faults: found, isOpen, ...counts } = await checkProof(lines());
   const faults = [...found, ...ofPage];
   let again: Recomputed | null = null;
   if (header !== null) {
     faults.push(...signerFaults(header, held));
+    if (header.statement.about === 'ad' && !opened.isPage)
+      faults.push('The proof of an ad is its page: give the HTML file that `page_url` leads to.');
     if (ruleOf(header.statement) !== header.rule) faults.push('The rule is not that of this release.');
     if (found.length === 0) again = await recomputed(lines, header);
     faults.push(...(again?.faults ?? []));
