@@ -48,6 +48,10 @@ const PAGE = 7;
 const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString();
 
 /** All pages of a call, and the token of the last. */
+/** As in `cursors.ts`, and of the test stack. */
+const SIGNATURE_BYTES = 16;
+const CURSOR_SECRET = 'a secret for tests only';
+
 const call = async (key: Key, path: string, from: string) => {
   const changes: Change[] = [];
   for (let cursor = ''; ; ) {
@@ -236,6 +240,26 @@ describe('listWorkspaceChanges 400', () => {
     expect(reply).toMatchObject({ status: 400, error: { details: [{ path, code }] } });
   });
 
+  it('with a token of a log that was restored and has grown beyond it', async () => {
+    const [brand] = await stack.seed(['token-of-lost-log']);
+    const key = await stack.key();
+    await track(key, brand?.id);
+    const { next } = await call(key, changesOf(key), `since=${hourAgo()}`);
+    const [, token = ''] = next.split('=');
+    const [, , time, position, mark] = JSON.parse(
+      Buffer.from(token, 'base64url').subarray(SIGNATURE_BYTES).toString(),
+    ) as readonly string[];
+    // A place between two events, where the lost log had one.
+    const lost = createCursors(CURSOR_SECRET).sign(
+      JSON.stringify(['since_token', 'listWorkspaceChanges', key.workspaceId, null]),
+      [time ?? '', String(Number(position) - 1), mark ?? ''],
+    );
+    expect(await on(app).get(`${changesOf(key)}?since_token=${lost}`, { key })).toMatchObject({
+      status: 400,
+      error: { details: [{ path: 'since_token', code: 'invalid_token' }] },
+    });
+  });
+
   it('about a brand, with a later moment before its first event', async () => {
     const [brand] = await stack.seed(['until-early']);
     const key = await stack.key();
@@ -282,7 +306,7 @@ describe('a token', () => {
     const { next } = await call(key, changesOf(key), `since=${hourAgo()}`);
     const signed = Buffer.from(next.replace('since_token=', ''), 'base64url').subarray(16);
     const [, , time, position, mark] = JSON.parse(signed.toString()) as string[];
-    const cursors = createCursors('a secret for tests only');
+    const cursors = createCursors(CURSOR_SECRET);
     const scope = JSON.stringify(['since_token', 'listWorkspaceChanges', key.workspaceId, null]);
     const statusOf = async (...values: readonly (string | undefined)[]) => {
       const token = cursors.sign(scope, values as string[]);

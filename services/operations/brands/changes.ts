@@ -56,7 +56,7 @@ type Asked = {
   /** Last values of the cursor, `cursorOf(window)`; empty on the first page. */
   readonly first: readonly (string | number)[];
 };
-/** `mark`: position of the first event of the workspace, which is another one in another log. */
+/** `mark`: position of the workspace's first event, and id of the event at `position`. Another log has others. */
 type Place = Cut & { readonly position: bigint; readonly mark: string };
 type Window = { readonly since: Cut; readonly until: Place; readonly now: Date };
 
@@ -111,13 +111,16 @@ const openWindow = async (asked: Asked, dependencies: OperationDependencies): Pr
   const { query, first } = asked;
   const { eventStore } = dependencies;
   const now = dependencies.clock.now();
-  const mark = await readMark(eventStore, asked.workspaceId);
+  const created = await readMark(eventStore, asked.workspaceId);
+  const markAt = async (position: bigint): Promise<string> =>
+    `${created} ${(await eventStore.idAt(position)) ?? ''}`;
   const after = query.since_token === undefined ? null : openToken(asked, query.since_token, dependencies);
-  if (after !== null && after.mark !== mark) throw tokenRefusal();
+  if (after !== null && after.mark !== (await markAt(after.position))) throw tokenRefusal();
   const since = after ?? { recordedUntil: requirePast('since', query.since ?? '', now) };
   const recordedUntil = query.until === undefined ? undefined : requirePast('until', query.until, now);
-  const until =
-    first.length > 0 ? placeOf(first) : { recordedUntil, position: await eventStore.head(), mark };
+  const position = first.length > 0 ? placeOf(first).position : await eventStore.head();
+  const mark = await markAt(position);
+  const until = first.length > 0 ? placeOf(first) : { recordedUntil, position, mark };
   if (until.mark !== mark) throw cursorRefusal();
   // An older backup of the log was restored.
   if (after !== null && after.position > until.position) throw tokenRefusal();

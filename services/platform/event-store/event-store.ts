@@ -57,6 +57,8 @@ export type EventStore = AsyncDisposable & {
   follow(options: FollowOptions): Follower;
   /** 0n for a log without our own events. Events of the server itself do not count. */
   head(): Promise<bigint>;
+  /** Id of the event at a position; `null` without one. Another log has another event there. */
+  idAt(position: bigint): Promise<string | null>;
   /** `null`: from the beginning. Also true after more events than a subscription skips without a checkpoint. */
   isBehind(position: bigint | null, prefixes: readonly string[]): Promise<boolean>;
 };
@@ -174,6 +176,7 @@ export const openEventStore = (
     last: reads.last,
     newest: reads.newest,
     head: reads.head,
+    idAt: reads.idAt,
     isBehind: reads.isOwed,
     load,
     append,

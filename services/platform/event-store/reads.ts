@@ -49,6 +49,7 @@ export type Reads = AsyncDisposable & {
   readonly last: <E extends Event>(stream: string) => Promise<RecordedEvent<E> | null>;
   readonly newest: <E extends Event>(stream: string, count: number) => Promise<readonly RecordedEvent<E>[]>;
   readonly head: () => Promise<bigint>;
+  readonly idAt: (position: bigint) => Promise<string | null>;
   readonly isOwed: (position: bigint | null, prefixes: readonly string[]) => Promise<boolean>;
 };
 
@@ -269,6 +270,15 @@ export const openReads = (
       }
     });
 
+  const idAt = (position: bigint): Promise<string | null> =>
+    readShort(async (client) => {
+      const fromPosition = { commit: position, prepare: position };
+      let id: string | null = null;
+      for await (const { event } of inTime(client, client.readAll({ fromPosition, maxCount: 1 })))
+        if (event?.position.commit === position) ({ id } = event);
+      return id;
+    });
+
   /** The newest events pass the filter, or are so many that a checkpoint was due. */
   const isOwed = async (position: bigint | null, prefixes: readonly string[]): Promise<boolean> => {
     using ending = new DisposableStack();
@@ -297,5 +307,13 @@ export const openReads = (
     }
   };
 
-  return { read, last, newest, head, isOwed, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() };
+  return {
+    read,
+    last,
+    newest,
+    head,
+    idAt,
+    isOwed,
+    [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
+  };
 };
