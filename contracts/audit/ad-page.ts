@@ -166,6 +166,8 @@ export const statementFaults = (bundle: string, picture: string | null): readonl
       ...faults,
       `The picture is not the recorded one: its SHA-256 is ${found}, and the statement has ${picture_sha256}.`,
     ];
+  if (picture !== null && IMAGE_TYPES[picture.slice(0, 4)] === undefined)
+    faults.push('The picture is not an image.');
   const lacking = otherLibraries(events, ad_id).filter(
     (stream) => !statement.streams.some((one) => one.stream === stream),
   );
@@ -265,7 +267,7 @@ export const verdictOf = ({ header, counted, hidden, notAttested, isOpen }: Proo
   const parts = [
     `${counted - notAttested} events lead to digest ${digest.sequence}, signed by key ${digest.public_key_id}.`,
     isOpen
-      ? `Nothing attests what was recorded after ${digest.recorded_until}: ${notAttested} events here are newer, and others may have been left out.`
+      ? `The digest does not attest all of it: ${notAttested} events here are newer, and others may have been left out that were recorded after ${digest.recorded_until}, or in a stream that it does not cover.`
       : '',
     hidden === 0 ? '' : `${hidden} events are here by their hashes only, and may tell more of the ad.`,
   ];

@@ -1,10 +1,12 @@
 import { CHAIN_START, chainHash, digestSigningText, eventHash, leafHash, rootOfPath } from './chain.ts';
 import type { HiddenEvent, ProofEnd, ProofEvent, ProofHeader } from './proof.ts';
+import { sha256 } from './sha256.ts';
 
 /** Checks bundles. The page of an ad runs this code in browsers, so it needs nothing but the hashes of the log. */
 
 /** Faults that are named; a file of another kind has one on each line. */
 const FAULTS_MAX = 100;
+const KEY_ID_LENGTH = 16;
 
 export type ProofCheck = {
   /** `null` when the first line is not that of a proof. */
@@ -18,8 +20,8 @@ export type ProofCheck = {
   /** Events of the statement that the digest does not cover, because it is older. */
   readonly notAttested: number;
   /**
-   * True when events that the digest does not cover may have been left out or invented: for a moment after its last event, and
-   * for events of the statement behind its paths.
+   * True when events that the digest does not cover may have been left out or invented: for a moment after its last event, for
+   * events of the statement behind its paths, for a stream without one, and for an event whose time its hash does not cover.
    */
   readonly isOpen: boolean;
   /** A sentence for each alteration, in the order of the log; empty for a whole bundle. */
@@ -61,6 +63,14 @@ const isLeftOut = ({ statement }: ProofHeader, { stream, revision, recorded_at }
 const isLater = ({ digest, statement }: ProofHeader): boolean =>
   digest === null || Date.parse(statement.as_of) > Date.parse(digest.recorded_until);
 
+/** A stream without a path may have had other events. */
+const lacksPath = ({ heads, statement }: ProofHeader): boolean =>
+  statement.streams.some(({ stream }) => !heads.some((head) => head.stream === stream));
+
+/** The id of a key, as `publicKeyId` gives it. */
+const keyIdOf = (publicKey: string): string =>
+  sha256(Uint8Array.from(atob(publicKey), (character) => character.charCodeAt(0))).slice(0, KEY_ID_LENGTH);
+
 /** Other forms of a number would not be equal as texts. The page has no other check of forms. */
 const isPlain = (revision: string): boolean => String(BigInt(revision)) === revision;
 
@@ -72,9 +82,18 @@ const digestFaults = async (
   const faults = [...statement.streams, ...heads]
     .filter(({ revision }) => !isPlain(revision))
     .map(({ stream, revision }) => `${stream}: ${revision} is not how a revision is written.`);
+  for (const named of [statement.streams, heads])
+    for (const [index, { stream }] of named.entries())
+      if (named.findIndex((one) => one.stream === stream) < index)
+        faults.push(`${stream}: the proof names this stream twice.`);
+  const moment = new Date(statement.as_of);
+  if (Number.isNaN(moment.getTime()) || moment.toISOString() !== statement.as_of)
+    faults.push('The moment of the statement is not how a time is written.');
   if (digest === null) return heads.length === 0 ? faults : ['The proof has paths and no digest.'];
   if (!(await isSigned(digestSigningText(digest), digest.public_key, digest.signature)))
     faults.push(`Digest ${digest.sequence}: the signature is not that of its key.`);
+  if (keyIdOf(digest.public_key) !== digest.public_key_id)
+    faults.push(`Digest ${digest.sequence}: the id is not that of its key.`);
   for (const { path, ...head } of heads) {
     if (!statement.streams.some(({ stream }) => stream === head.stream))
       faults.push(`${head.stream}: the statement does not name this stream.`);
@@ -149,6 +168,7 @@ export const checkProof = async (
   let chains: ReturnType<typeof createChains> | null = null;
   let end: ProofEnd | null = null;
   const counts = { events: 0, counted: 0, leftOut: 0, hidden: 0, notAttested: 0 };
+  let hasTimeless = false;
   let number = 0;
   for await (const line of lines) {
     number += 1;
@@ -172,7 +192,10 @@ export const checkProof = async (
       continue;
     }
     counts.events += 1;
-    if (event.kind === 'event') position = Number(event.position);
+    if (event.kind === 'event') {
+      position = Number(event.position);
+      hasTimeless ||= event.position === null;
+    }
     chains.add(event);
     if (event.kind === 'hidden') counts.hidden += 1;
     else if (isCounted(header, event)) {
@@ -191,7 +214,7 @@ export const checkProof = async (
   return {
     ...counts,
     header,
-    isOpen: isLater(header) || counts.notAttested > 0,
+    isOpen: isLater(header) || lacksPath(header) || counts.notAttested > 0 || hasTimeless,
     faults: inLogOrder.map(({ text }) => text),
   };
 };

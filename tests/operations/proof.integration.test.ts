@@ -545,6 +545,38 @@ describe('a bundle with forged events, in the name of a genuine digest', () => {
     expect((await verify(written({ header: { ...header, statement }, events }))).code).not.toBe(0);
   });
 
+  it('is not called proved with one later event in the place of a stream', async () => {
+    const { stream } = lastScan();
+    const { header, events } = stating(genuine, 0);
+    const later = { ...lastScan(), revision: '0', recorded_at: '2099-01-01T00:00:00.000Z' };
+    const streams = header.statement.streams.map((one) =>
+      one.stream === stream ? { stream, revision: '0' } : one,
+    );
+    const forged = {
+      header: {
+        ...header,
+        statement: { ...header.statement, streams },
+        heads: header.heads.filter((one) => one.stream !== stream),
+      },
+      events: [...events.filter((one) => one.stream !== stream), later],
+    };
+    const order = ({ stream: name }: ProofEvent) => streams.findIndex((one) => one.stream === name);
+    forged.events.sort((one, other) => order(one) - order(other));
+    expect(await verify(written(forged))).toMatchObject({ code: EXIT_UNCHECKED, faults: [] });
+  });
+
+  it('is found where a stream stands twice in the statement, or its moment is written otherwise', async () => {
+    const { header, events } = genuine;
+    const { statement } = header;
+    for (const change of [
+      { streams: [...statement.streams, ...statement.streams.slice(0, 1)] },
+      { as_of: statement.as_of.replace('Z', '000Z') },
+    ]) {
+      const changed = { ...header, statement: { ...statement, ...change } as FigureStatement };
+      expect((await verify(written({ header: changed, events }))).code).toBe(1);
+    }
+  });
+
   it.each([
     ['the end of a window', { to: '2020-01-31' }],
     ['a whole window', { from: '2020-01-01', to: '2020-01-31' }],

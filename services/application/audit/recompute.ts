@@ -70,6 +70,8 @@ export const toRadarItem = ({ item }: FoundRadarItem, baseUrl: string): RadarIte
 
 const itemFaults = (found: FoundRadarItem | null, { item }: RadarStatement): readonly string[] => {
   if (found === null) return ['The events tell of no such item.'];
+  if (!/^https?:\/\/[^\s/@]+\//.test(item.ad.url))
+    return ['The addresses of the item are not those of a service.'];
   const baseUrl = item.ad.url.slice(0, Math.max(0, item.ad.url.lastIndexOf('/v1/ads/')));
   const computed = toRadarItem(found, baseUrl);
   const names = [...new Set([...Object.keys(computed), ...Object.keys(item)])] as (keyof RadarItem)[];
@@ -210,5 +212,7 @@ export const recompute = async (
     faults.length === 0 && statement.about === 'figure'
       ? unread.map(({ stream }) => `${stream}: the figure does not rest on this stream.`)
       : [];
-  return { result, faults: [...faults, ...ofOthers], absent: [...streams.absent].toSorted() };
+  // An ad rests on the libraries between which it moved; that they are there is checked with its page.
+  const absent = statement.about === 'ad' ? [] : [...streams.absent].toSorted();
+  return { result, faults: [...faults, ...ofOthers], absent };
 };

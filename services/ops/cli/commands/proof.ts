@@ -139,7 +139,7 @@ const verify = async (file: string, options: { publicKey?: string }, command: Co
     console.error('It was NOT computed again: set DATABASE_URL to any Postgres server, also an empty one.');
   if (isOpen)
     console.error(
-      `Nothing attests what was recorded after ${attestedUntil}: events since then may have been left out. Verify a proof with \`as_of=${attestedUntil}\`, or one that is read again after the next digest with this \`as_of\`.`,
+      `The digest does not attest all of it: events may have been left out that were recorded after ${attestedUntil}, or in a stream that it does not cover. Verify a proof with \`as_of=${attestedUntil}\`, or one that is read again after the next digest with this \`as_of\`.`,
     );
   for (const stream of absent)
     console.error(
