@@ -34,8 +34,6 @@ const factsIn = (page) =>
 /** Shadow roots show content that is in no text of the page. */
 const hasShadow = () => [...document.querySelectorAll('*')].some(({ shadowRoot }) => shadowRoot !== null);
 
-const OTHER_CONTENT = 'The page shows other content than its events give.';
-
 /** Compares the page with the one that its bundle gives, and shows that one: a closed shadow root goes with its element. */
 const pageDifferences = (bundle, picture) => {
   const script = document.scripts[document.scripts.length - 1]?.textContent ?? '';
@@ -51,7 +49,7 @@ const pageDifferences = (bundle, picture) => {
     .map(
       ([name, text]) => `${name}: the page shows “${shown.get(name) ?? ''}”, and the events say “${text}”.`,
     );
-  return named.length > 0 ? named : [OTHER_CONTENT];
+  return named.length > 0 ? named : ['The page shows other content than its events give.'];
 };
 
 const checkPage = async () => {

@@ -74,8 +74,8 @@ const keyIdOf = (publicKey: string): string =>
 /** Other forms of a number would not be equal as texts. The page has no other check of forms. */
 const isPlain = (revision: string): boolean => String(BigInt(revision)) === revision;
 
-/** Checks the signature of the digest and the path of each stream to its root. */
-const digestFaults = async (
+/** Checks the forms of the statement, the signature of the digest, and the path of each stream to its root. */
+const headerFaults = async (
   { digest, heads, statement }: ProofHeader,
   { isSigned }: ProofReader,
 ): Promise<readonly string[]> => {
@@ -175,7 +175,7 @@ export const checkProof = async (
     if (header === null || chains === null) {
       header = reader.header(line);
       if (header === null) return { ...counts, header, isOpen: true, faults: [NO_STATEMENT] };
-      for (const text of await digestFaults(header, reader)) fault(text);
+      for (const text of await headerFaults(header, reader)) fault(text);
       chains = createChains(header, fault);
       continue;
     }

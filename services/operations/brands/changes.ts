@@ -20,7 +20,7 @@ import { AD_ID, BASE_URL, BRAND_ID, brandReference } from '../endpoint/examples.
 import { isTimeWindow, pageQuery, TIME_WINDOW_FAULT, timeWindow } from '../endpoint/parameters.ts';
 import { brandRead, workspaceRead } from '../endpoint/kinds.ts';
 import { latestOf } from '../endpoint/reply.ts';
-import { requirePast } from '../endpoint/read-past.ts';
+import { beforeFirstEvent, requirePast } from '../endpoint/read-past.ts';
 import { type Change, COMPARED, compareMoments } from './compare-moments.ts';
 import { requireBrand } from './find-brand.ts';
 
@@ -118,22 +118,14 @@ const openWindow = async (asked: Asked, dependencies: OperationDependencies): Pr
   if (after !== null && after.mark !== (await markAt(after.position))) throw tokenRefusal();
   const since = after ?? { recordedUntil: requirePast('since', query.since ?? '', now) };
   const recordedUntil = query.until === undefined ? undefined : requirePast('until', query.until, now);
-  const position = first.length > 0 ? placeOf(first).position : await eventStore.head();
+  const ofPage = first.length > 0 ? placeOf(first) : null;
+  const position = ofPage?.position ?? (await eventStore.head());
   const mark = await markAt(position);
-  const until = first.length > 0 ? placeOf(first) : { recordedUntil, position, mark };
+  const until = ofPage ?? { recordedUntil, position, mark };
   if (until.mark !== mark) throw cursorRefusal();
   // An older backup of the log was restored.
   if (after !== null && after.position > until.position) throw tokenRefusal();
   return { since, until, now };
-};
-
-/** Throws `Refusal` for a later moment before the first event. */
-const requireRecorded = ({ until: { recordedUntil }, now }: Window, first: Date | null): void => {
-  if (!recordedUntil || !first || recordedUntil >= first) return;
-  const message = `nothing about it was recorded before ${first.toISOString()}; send a moment from then until ${now.toISOString()}`;
-  throw new Refusal('invalid_input', `No answer for \`until\`: ${message}.`, [
-    { path: 'until', message, code: 'before_first_event' },
-  ]);
 };
 
 const signToken = (asked: Asked, { until }: Window, { cursors }: OperationDependencies): string =>
@@ -182,8 +174,10 @@ export const listBrandChanges = endpoint({
     const asked = { operationId: 'listBrandChanges', workspaceId, brandId, query, first };
     const window = await openWindow(asked, dependencies);
     const compared = await compareMoments(dependencies, workspaceId, brandId, window);
-    requireRecorded(window, compared.firstRecorded);
-    const { differences, show, brand } = compared;
+    const { differences, show, brand, firstRecorded } = compared;
+    const { recordedUntil } = window.until;
+    if (recordedUntil && firstRecorded && recordedUntil < firstRecorded)
+      throw beforeFirstEvent('until', 'recorded', firstRecorded, window.now);
     const end = Number(start) + page.limit;
     const items = differences.slice(Number(start), end).map(show);
     const observed = brand?.['as_of'];

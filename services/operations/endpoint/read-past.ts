@@ -76,6 +76,19 @@ const SCOPES: Readonly<
 
 const NOT_RECORDED = new Refusal('not_found', 'Nothing about it was known at this moment.');
 
+/** 400 with the range. `done`: what the first event was at `earliest`. */
+export const beforeFirstEvent = (
+  path: string,
+  done: 'recorded' | 'observed',
+  earliest: Date,
+  end: Date,
+): Refusal => {
+  const message = `nothing about it was ${done} before ${earliest.toISOString()}; send a moment from then until ${end.toISOString()}`;
+  return new Refusal('invalid_input', `No answer for \`${path}\`: ${message}.`, [
+    { path, message, code: 'before_first_event' },
+  ]);
+};
+
 /** 400 with the range of moments before the first event, 404 for a subject that came later. */
 export const notRecorded = (
   { recordedUntil, observedUntil, now }: Moment,
@@ -88,11 +101,7 @@ export const notRecorded = (
     ['observed_as_of', 'observed', observedUntil, observed],
   ] as const;
   for (const [path, done, moment, earliest] of refused) {
-    if (!moment || !earliest || moment >= earliest) continue;
-    const message = `nothing about it was ${done} before ${earliest.toISOString()}; send a moment from then until ${end.toISOString()}`;
-    return new Refusal('invalid_input', `No answer for \`${path}\`: ${message}.`, [
-      { path, message, code: 'before_first_event' },
-    ]);
+    if (moment && earliest && moment < earliest) return beforeFirstEvent(path, done, earliest, end);
   }
   return NOT_RECORDED;
 };
