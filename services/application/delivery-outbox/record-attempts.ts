@@ -47,9 +47,12 @@ const RECORD_ATTEMPTS = `
     from batch g
     where ${IS_OWN} and g.next_attempt_at is not null
     returning u.delivery_id
+  ), missed as materialized (
+    -- Mostly empty. Without this step, the last entry of every delivery would be read.
+    select * from batch where outcome = 'delivered' and delivery_id not in (select delivery_id from ended)
   ), arrived as (
-    select delivery_id from batch g
-    where outcome = 'delivered' and not exists (select from delivery.due u where u.delivery_id = g.delivery_id)
+    select delivery_id from missed g
+    where not exists (select from delivery.due u where u.delivery_id = g.delivery_id)
       and exists (select from delivery.delivery d where d.delivery_id = g.delivery_id)
       and (
         select j.type = 'DeliveryCancelled' and j.attempt = g.attempt - 1 from delivery.journal j
