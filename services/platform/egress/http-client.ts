@@ -18,30 +18,32 @@ const PIECE_BYTES = 2 * 1_024;
 
 type Answer = { bytes: number; isHead: boolean };
 
-const answerOfSocket = new WeakMap<object, Answer>();
-const answerOfRequest = new WeakMap<object, Answer>();
+/** A property of sockets and requests. A weak map with an entry for each request costs the garbage collector more. */
+const ANSWER = Symbol('answer');
+type WithAnswer = { [ANSWER]?: Answer };
 
 // Channels of `undici`. Node's HTTP client has the same, with sockets that are not known here.
 subscribe('undici:client:sendHeaders', (message) => {
-  const { request, socket } = message as { readonly request: object; readonly socket: object };
-  const answer = answerOfSocket.get(socket);
+  const { request, socket } = message as { readonly request: WithAnswer; readonly socket: WithAnswer };
+  const answer = socket[ANSWER];
   if (answer === undefined) return;
-  Object.assign(answer, { bytes: 0, isHead: true } satisfies Answer);
-  answerOfRequest.set(request, answer);
+  answer.bytes = 0;
+  answer.isHead = true;
+  request[ANSWER] = answer;
 });
 subscribe('undici:request:headers', (message) => {
   const { request, response } = message as {
-    readonly request: object;
+    readonly request: WithAnswer;
     readonly response: { readonly statusCode: number };
   };
-  const answer = answerOfRequest.get(request);
+  const answer = request[ANSWER];
   if (answer !== undefined && response.statusCode >= 200) answer.isHead = false;
 });
 
 /** Ends the connection before the client reads the part of the head that exceeds the limit. */
-export const limitAnswerHead = (socket: Socket): void => {
+export const limitAnswerHead = (socket: Socket & WithAnswer): void => {
   const answer: Answer = { bytes: 0, isHead: false };
-  answerOfSocket.set(socket, answer);
+  socket[ANSWER] = answer;
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
   socket.read = (size?: number): Buffer | null => {
     if (!answer.isHead || size !== undefined) return read(size);
