@@ -33,6 +33,8 @@ export type Post = {
   readonly body: Buffer;
 };
 
+/** The limits of the client would be two more timers for each request. */
+const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 /** One timer checks the timeouts of all attempts, because timers cost. */
 const TIMEOUT_CHECK_MS = 100;
 const activeAttempts = new Set<Attempt>();
@@ -98,10 +100,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#status = status;
     const nowMs = performance.now();
     this.#timing = { ...this.#timing, wait_ms: nowMs - this.#sentMs };
-    const now = this.#clock.now();
     // With repeated headers the latest time counts, so a retry is never earlier than any of them requests.
-    for (const value of [headers['retry-after']].flat()) {
-      const ms = typeof value === 'string' ? retryAfterMs(value, now) : null;
+    for (const value of [headers['retry-after'] ?? []].flat()) {
+      const ms = typeof value === 'string' ? retryAfterMs(value, this.#clock.now()) : null;
       if (ms !== null) this.#retryAfterMs = Math.max(ms, this.#retryAfterMs ?? 0);
     }
     this.#endsMs = nowMs + ANSWER_READ_MS;
@@ -178,7 +179,7 @@ export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<Send
     const attempt = new Attempt(origin, egress, clock, resolve);
     try {
       egress.dispatcher.dispatch(
-        { origin, path, method: 'POST', headers: [...post.headers], body: post.body },
+        { origin, path, method: 'POST', headers: [...post.headers], body: post.body, ...NO_TIMEOUTS },
         attempt,
       );
     } catch (error) {
