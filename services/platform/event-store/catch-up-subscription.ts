@@ -1,17 +1,15 @@
-import {
-  type AllStreamRecordedEvent,
-  type AllStreamResolvedEvent,
-  type EventStoreDBClient,
-  type RecordedEvent as ResolvedRecordedEvent,
-  START,
-  streamNameFilter,
-} from '@eventstore/db-client';
+import type { AllStreamRecordedEvent, RecordedEvent as ResolvedRecordedEvent } from '@eventstore/db-client';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 import { upcast } from '#contracts/events/schema-registry.ts';
 import { createWakeSignal } from '../concurrency/wake-signal.ts';
-import { EventStoreSilent, toClearError } from './errors.ts';
+import { EventStoreSilent, toClearError, toCommandError } from './errors.ts';
 import { splitMetadata } from './copy/first-recorded.ts';
-import { approximateBytes } from './event-size.ts';
+import { JSON_CONTENT } from './append-stream.ts';
+import { connectToNode, type NodeConnection } from './node-connection.ts';
+import { allFrom, openReadCall, type ReadAnswer, readOptions, type ReadRecord } from './read-call.ts';
 
 /**
  * EventStoreDB before 24.10.5, and 25.0.0, send wrong checkpoints: 2^64 - 1, or a commit position after an event that
@@ -67,6 +65,32 @@ export const toRecordedEvent = <F extends Event>(
   }) as RecordedEvent<F>;
 };
 
+const parseOr = (text: string, other: unknown): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return other;
+  }
+};
+
+/** Data that is not valid JSON stays text or bytes, as in the package. */
+const parseRecord = ({ data, metadata, position, ...record }: ReadRecord): RecordedEvent => {
+  const text =
+    record.contentType === JSON_CONTENT
+      ? Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8')
+      : null;
+  return toRecordedEvent({
+    streamId: record.stream,
+    revision: record.revision,
+    position: { commit: position, prepare: position },
+    type: record.type,
+    id: record.id,
+    created: new Date(record.createdMs),
+    data: text === null ? data : parseOr(text, text),
+    metadata: metadata.length === 0 ? undefined : parseOr(Buffer.from(metadata).toString('utf8'), metadata),
+  } as AllStreamRecordedEvent);
+};
+
 export type Followed =
   | {
       readonly kind: 'event';
@@ -103,78 +127,86 @@ const fitting = (queue: readonly Followed[], max: number, maxBytes: number): num
 };
 
 export type FollowerWatch = {
-  readonly onFailure?: (error: unknown) => void;
   readonly isOwed?: (position: bigint | null) => Promise<boolean>;
   readonly silentMs?: number;
-  /** Returns a function that ends the callbacks. */
-  readonly onReplaced?: (callback: () => void) => () => void;
 };
 
+const CHECKPOINT_INTERVAL = 32;
+
+const subscriptionTo = ({ after, prefixes }: FollowOptions): streams.ReadReq.Options => {
+  const { FilterOptions, SubscriptionOptions } = streams.ReadReq.Options;
+  const filter = new FilterOptions();
+  filter.setStreamIdentifier(new FilterOptions.Expression().setPrefixList([...prefixes]));
+  filter.setCount(new empty.Empty());
+  filter.setCheckpointintervalmultiplier(CHECKPOINT_INTERVAL);
+  return readOptions().setAll(allFrom(after)).setSubscription(new SubscriptionOptions()).setFilter(filter);
+};
+
+/** Each follower has a connection of its own, so that the next one survives a broken or silent one. */
 export const followLog = (
-  client: EventStoreDBClient,
-  { after, prefixes, bufferItems }: FollowOptions,
-  { onFailure = () => undefined, isOwed, silentMs = SILENT_MS, onReplaced }: FollowerWatch = {},
+  url: string,
+  options: FollowOptions,
+  { isOwed, silentMs = SILENT_MS }: FollowerWatch = {},
 ): Follower => {
   const queue: Followed[] = [];
   let bufferedBytes = 0;
   let failure: Error | undefined;
   let closed = false;
+  let connection: NodeConnection | null = null;
+  let call: ClientReadableStream<ReadAnswer> | null = null;
   const changed = createWakeSignal();
-  const checkpoints = createCheckpointGuard(after);
+  const checkpoints = createCheckpointGuard(options.after);
   const push = (item: Followed): void => {
     queue.push(item);
     changed.notify();
   };
-  const enqueue = (resolved: AllStreamResolvedEvent): void => {
-    if (!resolved.event) return;
-    const event = toRecordedEvent(resolved.event);
-    checkpoints.passed(event.position);
-    const bytes = approximateBytes(event.data);
-    bufferedBytes += bytes;
-    push({ kind: 'event', event, bytes });
-  };
-  // Buffered events precede a marker in the log, so they are read first.
-  const drain = (): void => {
-    for (let next = subscription.read(); next !== null; next = subscription.read()) enqueue(next);
-  };
-  const hasRoom = (): boolean => queue.length < bufferItems && bufferedBytes < BUFFER_BYTES_MAX;
-  const fill = (): void => {
-    while (hasRoom()) {
-      const next = subscription.read();
-      if (next === null) return;
-      enqueue(next);
+  const receive = (answer: ReadAnswer): void => {
+    switch (answer.kind) {
+      case 'event': {
+        const event = parseRecord(answer.record);
+        checkpoints.passed(event.position);
+        const bytes = answer.record.data.length;
+        bufferedBytes += bytes;
+        push({ kind: 'event', event, bytes });
+        return;
+      }
+      case 'checkpoint':
+        // Any message tells that the server lives.
+        if (checkpoints.accepts(answer)) push({ kind: 'checkpoint', position: answer.commit });
+        else changed.notify();
+        return;
+      case 'caught_up':
+        push({ kind: 'caught_up' });
+        return;
+      case 'other':
+        changed.notify();
     }
   };
-  const subscription = client.subscribeToAll({
-    fromPosition: after === null ? START : { commit: after, prepare: after },
-    filter: streamNameFilter({
-      prefixes: [...prefixes],
-      checkpointInterval: 32,
-      checkpointReached: async (_, position) => {
-        drain();
-        // Any message tells that the server lives.
-        if (checkpoints.accepts(position)) push({ kind: 'checkpoint', position: position.commit });
-        else changed.notify();
-      },
-    }),
-  });
-  subscription.on('readable', fill);
-  subscription.on('caughtUp', () => {
-    drain();
-    push({ kind: 'caught_up' });
-  });
+  const hasRoom = (): boolean => queue.length < options.bufferItems && bufferedBytes < BUFFER_BYTES_MAX;
+  const fill = (): void => {
+    while (hasRoom()) {
+      const answer = call?.read() as ReadAnswer | null | undefined;
+      if (!answer) return;
+      receive(answer);
+    }
+  };
   const fail = (error: Error): void => {
     failure ??= error;
     changed.notify();
   };
-  subscription.on('error', (error: Error) => {
-    fail(toClearError(error));
-    onFailure(error);
-  });
-  subscription.on('end', () => fail(new Error('the event store ended the subscription')));
-  const ignoreReplaced = onReplaced?.(() =>
-    fail(new Error('the connection to the event store is made anew')),
-  );
+  const close = (): void => {
+    call?.cancel();
+    connection?.client.close();
+  };
+  const open = async (): Promise<void> => {
+    connection = await connectToNode(url);
+    if (closed) return close();
+    call = openReadCall(connection, subscriptionTo(options));
+    call.on('readable', fill);
+    call.on('error', (error: ServiceError) => fail(toCommandError(error)));
+    call.on('end', () => fail(new Error('the event store ended the subscription')));
+  };
+  open().catch((error: unknown) => fail(toClearError(error as Error)));
 
   /** Ends the subscription when the log goes on and the server does not say so. */
   const untilChanged = async (): Promise<void> => {
@@ -187,9 +219,7 @@ export const followLog = (
     if (!(await isOwed(position).catch(() => false))) return;
     // Items may have arrived meanwhile.
     if (queue.length > 0 || closed || failure || checkpoints.last() !== position) return;
-    const error = new EventStoreSilent(silentMs);
-    fail(error);
-    onFailure(error);
+    fail(new EventStoreSilent(silentMs));
   };
   return {
     take: async (max, maxBytes = Number.POSITIVE_INFINITY) => {
@@ -208,9 +238,8 @@ export const followLog = (
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
-      ignoreReplaced?.();
       changed.notify();
-      await subscription.unsubscribe().catch(() => undefined);
+      close();
     },
   };
 };

@@ -8,7 +8,6 @@ import { openAppendStream, type Recorded, encodeEvent, slicesOf } from './append
 import { createAnswerTime, createBreaker, createPatientSend, createPromptSend } from './answer-time.ts';
 import { EventStoreBusy, EventStoreSilent } from './errors.ts';
 import { openReads } from './reads.ts';
-import { openRenewableClient } from './renewable-client.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
 
 export type { Recorded } from './append-stream.ts';
@@ -75,7 +74,7 @@ export type EventStoreOptions = EventStoreLimits & {
   readonly proveAppend?: () => Promise<void>;
 };
 
-/** Connects on first use. Appends, reads and subscriptions have a connection each, so that each fails alone. */
+/** Connects on first use. Appends, reads and each follower have a connection of their own, so that each fails alone. */
 export const openEventStore = (
   url: string,
   { answerWithinMs = null, readSilenceMs, proveAppend }: EventStoreOptions = {},
@@ -86,7 +85,6 @@ export const openEventStore = (
   const sendAppend =
     answerTime === null ? createPatientSend() : createPromptSend(answerTime, breakers.appends);
   const appending = openAppendStream(url);
-  const following = openRenewableClient(url);
   const reads = openReads(url, answerTime, breakers.reads, readSilenceMs);
 
   const load: EventStore['load'] = async (stream, fold, from) => {
@@ -180,19 +178,10 @@ export const openEventStore = (
     isBehind: reads.isOwed,
     load,
     append,
-    follow: (options) => {
-      const client = following.current();
-      return followLog(client, options, {
-        onFailure: (error) => {
-          if (error instanceof EventStoreSilent) following.renew(client);
-          else following.renewAfter(error, client);
-        },
-        isOwed: (position) => reads.isOwed(position, options.prefixes),
-        onReplaced: (callback) => following.onReplaced(client, callback),
-      });
-    },
+    follow: (options) =>
+      followLog(url, options, { isOwed: (position) => reads.isOwed(position, options.prefixes) }),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([appending, reads, following].map((opened) => opened[Symbol.asyncDispose]()));
+      await Promise.all([appending, reads].map((opened) => opened[Symbol.asyncDispose]()));
     },
   };
 };

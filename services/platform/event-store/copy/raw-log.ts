@@ -5,14 +5,12 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type EncodedEvent, type Recorded, openAppendStream } from '../append-stream.ts';
 import { EventStoreSilent, toCommandError } from '../errors.ts';
 import { connectToNode } from '../node-connection.ts';
+import { allFrom, openReadCall, type ReadAnswer, readOptions, type ReadRecord } from '../read-call.ts';
 
 /** Parses nothing, so no number or text of a copy changes. */
 
-const READ = '/event_store.client.streams.Streams/Read';
 /** Reads to the end of the log. */
 const UNLIMITED = '9223372036854775807';
-/** Ticks of 100 ns per millisecond. */
-const TICKS_PER_MS = 10_000n;
 const APPEND_TIMEOUT_MS = 30_000;
 /** For the next event of a read, the connection included. */
 const READ_SILENCE_MS = 30_000;
@@ -52,48 +50,24 @@ export type RawLog = {
 
 const isOwnStream = (stream: string): boolean => !stream.startsWith('$') || /^\$\$[^$]/.test(stream);
 
-const toRaw = (event: streams.ReadResp.ReadEvent.RecordedEvent): RawEvent => {
-  const properties = event.getMetadataMap();
-  const createdMs = BigInt(properties.get('created') ?? 0) / TICKS_PER_MS;
-  return {
-    stream: Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString('utf8'),
-    revision: BigInt(event.getStreamRevision()),
-    position: BigInt(event.getCommitPosition()),
-    at: new Date(Number(createdMs)).toISOString(),
-    id: event.getId()?.getString() ?? '',
-    type: properties.get('type') ?? '',
-    contentType: properties.get('content-type') ?? 'application/octet-stream',
-    data: event.getData_asU8(),
-    metadata: event.getCustomMetadata_asU8(),
-  };
-};
+const toRaw = ({ createdMs, ...record }: ReadRecord): RawEvent => ({
+  ...record,
+  at: new Date(createdMs).toISOString(),
+});
 
-const optionsOf = (count: string, backwards: boolean): streams.ReadReq.Options => {
-  const options = new streams.ReadReq.Options();
-  options.setCount(count);
-  options.setReadDirection(backwards ? 1 : 0);
-  options.setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(new empty.Empty()));
-  options.setNoFilter(new empty.Empty());
-  return options;
-};
+const unfiltered = (count: string): streams.ReadReq.Options =>
+  readOptions().setCount(count).setNoFilter(new empty.Empty());
 
-const ofAll = (from: bigint | null, backwards: boolean, count = UNLIMITED): streams.ReadReq.Options => {
-  const all = new streams.ReadReq.Options.AllOptions();
-  if (from !== null) {
-    const position = new streams.ReadReq.Options.Position();
-    position.setCommitPosition(String(from));
-    position.setPreparePosition(String(from));
-    all.setPosition(position);
-  } else if (backwards) all.setEnd(new empty.Empty());
-  else all.setStart(new empty.Empty());
-  return optionsOf(count, backwards).setAll(all);
-};
+const ofAll = (from: bigint | null, backwards: boolean, count = UNLIMITED): streams.ReadReq.Options =>
+  unfiltered(count)
+    .setReadDirection(backwards ? 1 : 0)
+    .setAll(allFrom(from, backwards));
 
 const ofStream = (stream: string, revision: bigint, count = '1'): streams.ReadReq.Options => {
   const target = new streams.ReadReq.Options.StreamOptions();
   target.setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream, 'utf8')));
   target.setRevision(String(revision));
-  return optionsOf(count, false).setStream(target);
+  return unfiltered(count).setStream(target);
 };
 
 const deadline = (): Date => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS);
@@ -129,31 +103,23 @@ const openWriter = (url: string): LogWriter => {
 export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): RawLog => {
   const read = async function* (options: streams.ReadReq.Options): AsyncGenerator<RawEvent> {
     const since = performance.now();
-    const { client, metadata } = await connectToNode(url, {}, silenceMs);
+    const connection = await connectToNode(url, {}, silenceMs);
     const spentMs = performance.now() - since;
-    const call = client.makeServerStreamRequest(
-      READ,
-      (request: streams.ReadReq) => Buffer.from(request.serializeBinary()),
-      (bytes: Buffer) => streams.ReadResp.deserializeBinary(bytes),
-      new streams.ReadReq().setOptions(options),
-      metadata,
-      { deadline: Number.POSITIVE_INFINITY },
-    );
+    const call = openReadCall(connection, options);
     // A call that is cancelled before its end emits an error that nothing else listens to.
     call.on('error', () => undefined);
     using silence = watchSilence(silenceMs, spentMs, () => call.destroy(new EventStoreSilent(silenceMs)));
     try {
-      for await (const response of call as AsyncIterable<streams.ReadResp>) {
+      for await (const answer of call as AsyncIterable<ReadAnswer>) {
         silence.setWaiting(false);
-        const event = response.getEvent()?.getEvent();
-        if (event) yield toRaw(event);
+        if (answer.kind === 'event') yield toRaw(answer.record);
         silence.setWaiting(true);
       }
     } catch (error) {
       throw toCommandError(error as ServiceError);
     } finally {
       call.cancel();
-      client.close();
+      connection.client.close();
     }
   };
   const own = async function* (
