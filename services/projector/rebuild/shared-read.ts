@@ -4,8 +4,8 @@ import { createSemaphore } from '#platform/concurrency/queues.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** A range of the log ends with the event that reaches one of these limits. The next range is read meanwhile. */
-const RANGE_EVENTS = 10_000;
-const RANGE_BYTES = 8 * 1024 * 1024;
+const RANGE_EVENTS = 5_000;
+const RANGE_BYTES = 4 * 1024 * 1024;
 const BUFFERED_ITEMS = 2_000;
 /** A pass begins this long after the last reading joined, and not while others prepare theirs. */
 const GATHER_MS = 500;
