@@ -33,7 +33,8 @@ test('an event is not parked when its only share waits in vain for a connection'
   await stack.count('healthy', 1);
   const events: RecordedEvent[] = [];
   for await (const event of stack.eventStore.read('counted-healthy')) events.push(event);
-  const pool = openPool(stack.databaseUrl, 1, { connectionTimeoutMillis: 100 });
+  // The first connection is a real one, which a busy machine may be slow to make.
+  const pool = openPool(stack.databaseUrl, 1, { connectionTimeoutMillis: 2_000 });
   const busy = await pool.connect();
   const poisoned: string[] = [];
   try {
