@@ -82,7 +82,6 @@ const IS_FREE = `(u.taken_until is null or u.taken_until <= ${NOW})`;
  * Only the first due rows of an endpoint may be taken, as many as it has places, and a taken row keeps its place. So the
  * limit holds over all processes without a count. It is exceeded by rows that are committed late and were due earlier.
  * Round robin over workspaces, and over the endpoints of each. Skips rows that another process takes at this moment.
- * `version` is the place of a row that was read: a row that changed since has another one and is left to the next claim.
  */
 const CLAIM = `
   with asked as (
@@ -95,28 +94,28 @@ const CLAIM = `
     left join delivery.endpoint e using (endpoint)
     where e.not_before is null or e.not_before <= ${NOW}
   ), first as (
-    select a.endpoint, a.n, a.places, u.delivery_id, u.version, u.is_free, u.place, case
+    select a.endpoint, a.n, a.places, u.delivery_id, u.is_free, u.place, case
       when a.endpoint like '${ENDPOINT_PREFIX.email}%' then '${EMAIL_GROUP}' else u.workspace_id end as grp
     from asked a cross join lateral (
-      select u.delivery_id, u.ctid as version, u.workspace_id, ${IS_FREE} as is_free,
+      select u.delivery_id, u.workspace_id, ${IS_FREE} as is_free,
         row_number() over (order by u.next_attempt_at, u.delivery_id) as place
       from delivery.due u
       where u.endpoint = a.endpoint and u.next_attempt_at <= ${NOW}
       order by u.next_attempt_at, u.delivery_id limit a.places
     ) u
   ), ranked as (
-    select f.version, f.n, g.places, row_number() over (partition by f.grp order by f.place, f.n) as rank
+    select f.delivery_id, f.n, g.places, row_number() over (partition by f.grp order by f.place, f.n) as rank
     from first f left join unnest($4::text[], $5::int[]) g (grp, places) using (grp)
     where f.is_free
   ), chosen as (
-    select version from ranked where rank <= coalesce(places, $6::int) order by rank, n limit $7
+    select delivery_id from ranked where rank <= coalesce(places, $6::int) order by rank, n limit $7
   ), locked as (
-    select u.ctid as version from delivery.due u
-    where u.ctid = any(array(select version from chosen)) and ${IS_FREE}
+    select u.delivery_id from chosen join delivery.due u using (delivery_id)
+    where ${IS_FREE}
     for update of u skip locked
   ), taken as (
     update delivery.due u set taken_by = $2, taken_until = ${NOW} + interval '${CLAIM_LEASE_MS} milliseconds'
-    where u.ctid = any(array(select version from locked))
+    from locked l where u.delivery_id = l.delivery_id
     returning u.delivery_id, u.endpoint, u.attempts, u.attempts_before
   ), state as (
     select f.endpoint, min(f.grp) as grp, count(*) = max(f.places) as is_full,
