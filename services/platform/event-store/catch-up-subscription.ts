@@ -65,6 +65,9 @@ export const toRecordedEvent = <F extends Event>(
   }) as RecordedEvent<F>;
 };
 
+const decodeText = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+
 const parseOr = (text: string, other: unknown): unknown => {
   try {
     return JSON.parse(text);
@@ -73,23 +76,25 @@ const parseOr = (text: string, other: unknown): unknown => {
   }
 };
 
+const parseData = ({ contentType, data }: ReadRecord): unknown => {
+  if (contentType !== JSON_CONTENT) return data;
+  const text = decodeText(data);
+  return parseOr(text, text);
+};
+
 /** Data that is not valid JSON stays text or bytes, as in the package. */
-const parseRecord = ({ data, metadata, position, ...record }: ReadRecord): RecordedEvent => {
-  const text =
-    record.contentType === JSON_CONTENT
-      ? Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8')
-      : null;
-  return toRecordedEvent({
+const parseRecord = (record: ReadRecord): RecordedEvent =>
+  toRecordedEvent({
     streamId: record.stream,
     revision: record.revision,
-    position: { commit: position, prepare: position },
+    position: { commit: record.position, prepare: record.position },
     type: record.type,
     id: record.id,
     created: new Date(record.createdMs),
-    data: text === null ? data : parseOr(text, text),
-    metadata: metadata.length === 0 ? undefined : parseOr(Buffer.from(metadata).toString('utf8'), metadata),
+    data: parseData(record),
+    metadata:
+      record.metadata.length === 0 ? undefined : parseOr(decodeText(record.metadata), record.metadata),
   } as AllStreamRecordedEvent);
-};
 
 export type Followed =
   | {

@@ -125,7 +125,7 @@ const readRecord = (reader: protobuf.Reader): ReadRecord => {
 };
 
 /** Throws `RangeError` for a message that is cut off. */
-export const decodeAnswer = (bytes: Buffer): ReadAnswer => {
+const decodeReadAnswer = (bytes: Buffer): ReadAnswer => {
   const reader = protobuf.Reader.create(bytes);
   let answer: ReadAnswer = OTHER;
   readFields(reader, reader.len, (field) => {
@@ -182,7 +182,7 @@ export const openReadCall = (
   client.makeServerStreamRequest(
     READ,
     (request: streams.ReadReq) => Buffer.from(request.serializeBinary()),
-    decodeAnswer,
+    decodeReadAnswer,
     new streams.ReadReq().setOptions(options),
     metadata,
     { deadline: Number.POSITIVE_INFINITY },
